@@ -1,0 +1,75 @@
+"""`aespec lint`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from aespec.cli.console import Status, outside_world
+from aespec.cli.specs import find_specs
+from aespec.diagnostics import Diagnostic
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["text", "json", "sarif"]),
+    default="text",
+    help="Text for people, JSON lines for a program, SARIF for code review.",
+)
+@click.option("--fix", is_flag=True, help="Apply the fixes that never change what a right spec means.")
+def command(paths: tuple[Path, ...], output_format: str, fix: bool) -> None:
+    """Say what is wrong with specs, without running any of their code. Exit status 1 if there is an error."""
+    with outside_world():
+        specs = find_specs(paths)
+        found: list[Diagnostic] = []
+        for path in specs:
+            if fix:
+                apply_safe_fixes(path)
+            found += lint_file(path)
+    show(found, output_format, len(specs))
+    sys.exit(Status.FINDINGS if any(item.is_error for item in found) else Status.HOLDS)
+
+
+def lint_file(path: Path) -> tuple[Diagnostic, ...]:
+    """Everything said about one file."""
+    from aespec.compiler import load
+
+    return load(path)[1]
+
+
+def apply_safe_fixes(path: Path) -> None:
+    """Write the safe fixes into the file, until none is left or five rounds have passed."""
+    from aespec.cli.fmt_command import replace_text
+    from aespec.diagnostics import apply_fixes
+    from aespec.syntax import read_source
+
+    for _ in range(5):  # a fix may uncover another; a pair that undo each other must end
+        source, _diagnostics = read_source(path)
+        if source is None:
+            return
+        fixed = apply_fixes(source, [item for item in lint_file(path) if item.fix and item.fix.is_safe])
+        if fixed == source.text:
+            return
+        replace_text(path, fixed)
+
+
+def show(found: list[Diagnostic], output_format: str, count: int) -> None:
+    """Print the result in the form asked for."""
+    from aespec.diagnostics import render_jsonl, render_sarif, render_text
+
+    if output_format == "json":
+        click.echo(render_jsonl(found), nl=False)
+    elif output_format == "sarif":
+        click.echo(render_sarif(found))
+    else:
+        if found:
+            click.echo(render_text(found, color=sys.stdout.isatty()))
+        errors = sum(item.is_error for item in found)
+        files = "1 file" if count == 1 else f"{count} files"
+        rest = len(found) - errors
+        click.echo(f"{files}: {errors} error{'s' * (errors != 1)}, {rest} warning{'s' * (rest != 1)} or advice")

@@ -1,0 +1,46 @@
+"""`aespec new`."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import click
+
+from aespec.cli.console import fail, outside_world
+
+NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+PLACEHOLDER = "NEW-TASK-NAME"
+
+
+@click.command()
+@click.argument("name")
+@click.option("--domain", default="terminal", help="Subject area; see `aespec new --help`'s list of templates.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="Where to write; by default NAME.aes in this folder."
+)
+def command(name: str, domain: str, output: Path | None) -> None:
+    """Write a spec that certifies as it stands, to edit. NAME is lower-case letters, digits and hyphens."""
+    with outside_world():
+        templates = find_templates()
+        if domain not in templates:
+            fail(f"there is no template for the domain '{domain}'", f"choose one of: {', '.join(sorted(templates))}")
+        if not NAME.fullmatch(name):
+            fail(f"'{name}' can't be a task's name", "use lower-case letters, digits and single hyphens: ledger-totals")
+        path = output or Path(f"{name}.aes")
+        text = templates[domain].read_text(encoding="utf-8").replace(PLACEHOLDER, name)
+        try:
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+        except FileExistsError:
+            fail(f"{path} exists already", "choose another name, or another place with -o")
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    click.echo(f"wrote {path}\nnext: edit it, then  aespec lint {path}  and  aespec certify {path}")
+
+
+def find_templates() -> dict[str, Path]:
+    """The templates by domain."""
+    from aespec.resources import folder
+
+    return {path.stem: path for path in (folder("templates") / "new").glob("*.aes")}
