@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -59,7 +60,7 @@ def needed_by(item: pytest.Item) -> frozenset[str]:
 
 @functools.cache
 def find_python(version: str) -> Path | None:
-    """An interpreter of that minor version (`3.9`) that really starts: a shim without its version does not."""
+    """An interpreter of that minor version (`3.9`) that really starts; a shim alone does not."""
     managed = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     candidates = [
         f"python{version}",
@@ -196,6 +197,13 @@ def _python39() -> None:
         raise Missing("no python3.9 on PATH nor under PYENV_ROOT; what ships into bundles is run on it")
 
 
+def _package_index() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        fetch = ["download", "-q", "--no-deps", "--disable-pip-version-check", "-d", folder, "lark"]
+        if _output([sys.executable, "-m", "pip", *fetch], timeout_s=120) is None:
+            raise Missing("pip cannot fetch a package; connect it to a package index or a mirror")
+
+
 def _root() -> None:
     if os.geteuid() != 0:
         raise Missing("the test acts as several users; run it as root")
@@ -220,6 +228,7 @@ PROBES: dict[str, Callable[[], None]] = {
     "git": _program("git", "git"),
     "harbor": _harbor,
     "mmdebstrap": _program("mmdebstrap", "mmdebstrap"),
+    "package-index": _package_index,
     "python3.9": _python39,
     "root": _root,
     "uid-range": _uid_range,
