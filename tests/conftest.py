@@ -35,9 +35,9 @@ def pytest_collection_modifyitems(config, items):
     kept, left_out = [], []
     for item in items:
         engine = bool(components.needed_by(item) & components.OF_THE_ENGINE)
-        if engine:
-            # One engine, few cores: tests that drive it take turns instead of slowing each other.
-            item.add_marker(pytest.mark.xdist_group("engine"))
+        # Workers share by file, so that a fixture of a module is made once. One engine, few cores: all tests
+        # that drive it are one group and take turns.
+        item.add_marker(pytest.mark.xdist_group("engine" if engine else item.path.stem))
         too_long = item.get_closest_marker("full") is not None and not config.getoption("--full")
         (left_out if too_long or (engine and config.getoption("--quick")) else kept).append(item)
     if left_out:

@@ -13,13 +13,15 @@ from tests import components
 from tests.repo import sources
 
 OLDEST = (3, 9)
+# Runs a spec's programs in the evaluator's root, on that root's Python.
+DRIVER = sources.ROOT / "aespec/evaluate/driver.py"
 
 
 def shipped():
-    """The runtime as a whole, and each predicate's own module: the one that states its SIGNATURE."""
+    """The runtime as a whole, each predicate's own module (the one that states its SIGNATURE), the driver."""
     runtime = sources.modules("aespec/runtime")
     predicates = [path for path in sources.modules("aespec/predicates") if states_signature(path)]
-    return [*runtime, *predicates]
+    return [*runtime, *predicates, DRIVER]
 
 
 def states_signature(path):
