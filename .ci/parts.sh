@@ -6,15 +6,21 @@ AESPEC_PARTS=${AESPEC_PARTS:-$(mktemp)}
 export AESPEC_PARTS
 
 part() {
-    local name=$1 budget=$2 status=0 begin end
+    local name=$1 budget=$2 status errexit=$- begin end
     shift 2
+    # Behind || or && or if, bash runs a function on after a failure in it, whatever is set inside, and a
+    # broken part would count as good. So a part stands as a statement of its own.
+    set +e
+    ( set -e; false; true )
+    if [ $? = 0 ]; then
+        printf 'part %s: call it as a statement of its own, not in a condition\n' "$name" >&2
+        exit 70
+    fi
     printf '== %s\n' "$name" >&2
     begin=$(date +%s.%N)
-    # In a subshell of its own with -e, since a function that is tested by the shell runs on after a failure.
-    set +e
     ( set -e; "$@" )
     status=$?
-    set -e
+    case $errexit in *e*) set -e ;; esac
     end=$(date +%s.%N)
     awk -v n="$name" -v b="$budget" -v s="$status" -v t0="$begin" -v t1="$end" \
         'BEGIN { t = t1 - t0; printf "%s\t%.1f\t%d\t%s\n", n, t, b, s ? "FAILED (" s ")" : (t > b ? "ok, over budget" : "ok") }' \
