@@ -6,6 +6,7 @@ AESPEC_REQUIRE_ALL=1, as in CI, it fails, so that nothing goes untested unseen.
 """
 
 import functools
+import glob
 import json
 import os
 import shutil
@@ -61,11 +62,10 @@ def needed_by(item: pytest.Item) -> frozenset[str]:
 @functools.cache
 def find_python(version: str) -> Path | None:
     """An interpreter of that minor version (`3.9`) that really starts; a shim alone does not."""
-    managed = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    candidates = [
-        f"python{version}",
-        *sorted(map(str, managed.glob(f"{version}.*/bin/python")), reverse=True),
-    ]
+    managed = os.environ.get("PYENV_ROOT") or str(Path.home() / ".pyenv")
+    # A folder that may not be read holds nothing for us: glob says so by an empty list, pathlib by an error.
+    found = glob.glob(f"{glob.escape(managed)}/versions/{version}.*/bin/python")  # noqa: PTH207
+    candidates = [f"python{version}", *sorted(found, reverse=True)]
     program = "import sys; print('%d.%d' % sys.version_info[:2]); print(sys.executable)"
     for candidate in candidates:
         out = _output([candidate, "-c", program])
@@ -77,7 +77,7 @@ def find_python(version: str) -> Path | None:
 def harbor() -> Path:
     """The Harbor executable to run; raises Missing where there is none of the right series."""
     named = os.environ.get("AESPEC_HARBOR") or shutil.which("harbor")
-    if not named or not Path(named).exists():
+    if not named or not os.access(named, os.X_OK):
         raise Missing(f"no Harbor at AESPEC_HARBOR nor on PATH; {MACHINE}")
     # Asking the package's metadata takes 50 ms, starting Harbor to ask takes seconds.
     beside = Path(named).parent / "python"
