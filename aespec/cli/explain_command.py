@@ -16,7 +16,7 @@ def command(slug: str) -> None:
     from aespec.cli.explanations import all_explanations
     from aespec.diagnostics import render_explanation, suggest
 
-    explanations = {item.slug: item for item in all_explanations()}
+    explanations = all_explanations()
     if slug not in explanations:
         near = suggest(slug, explanations)
         click.echo(f"aespec: no message is called '{slug}'." + (f" Did you mean '{near}'?" if near else ""), err=True)

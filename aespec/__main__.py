@@ -1,0 +1,5 @@
+"""`python -m aespec`."""
+
+from aespec.cli import main
+
+main()
