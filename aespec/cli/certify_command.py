@@ -33,9 +33,15 @@ def parse_budget(_context: click.Context, _option: click.Parameter, value: str |
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder to write NAME.certificate.json to.")
-@click.option("--instances", type=click.IntRange(min=1), default=5, help="How many instances; a family needs five.")
-@click.option("--budget", callback=parse_budget, metavar="TIME", help="Stop then, with what was found: 90s, 10m.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="Folder to write NAME.certificate.json to."
+)
+@click.option(
+    "--instances", type=click.IntRange(min=1), default=5, help="How many instances; a family needs five."
+)
+@click.option(
+    "--budget", callback=parse_budget, metavar="TIME", help="Stop then, with what was found: 90s, 10m."
+)
 @click.option(
     "--reference",
     type=click.Choice(["auto", "docker", "none"]),
@@ -59,7 +65,7 @@ def command(
 ) -> None:
     """Show that specs (or bundles) are solvable and that their verifiers tell right from wrong.
 
-    Exit status 0: every property holds. 1: one is violated. 3: none is violated, and something was not measured.
+    Exit status 0: every property holds. 1: one is violated. 3: none is, and something was not measured.
     """
     from aespec.fuzz import CertifyOptions
     from aespec.targets import TargetOptions
@@ -86,7 +92,7 @@ def command(
 
 
 def find_reference(choice: str, sandbox: Sandbox, pairs: tuple[str, ...]) -> Sandbox | None:
-    """The engine that judges last; None where there is none (then a cold slot stands in, and the certificate says so)."""
+    """The engine that judges last; None where there is none: a cold slot stands in, and the certificate says so."""
     from aespec.sandbox import open_sandbox
 
     if choice == "none" or sandbox.name == "docker":
@@ -97,13 +103,17 @@ def find_reference(choice: str, sandbox: Sandbox, pairs: tuple[str, ...]) -> San
     return open_named("docker", pairs) if choice == "docker" else None
 
 
-def certify_path(path: Path, sandbox: Sandbox, engine: Sandbox | None, options: CertifyOptions) -> Certificate:
+def certify_path(
+    path: Path, sandbox: Sandbox, engine: Sandbox | None, options: CertifyOptions
+) -> Certificate:
     """The certificate of a spec or a bundle; what the static tools say goes to standard error."""
     from aespec.bundle import open_bundle
     from aespec.fuzz import certify, certify_bundles
 
     if is_bundle(path):
-        return certify_bundles([open_bundle(path)], sandbox, reference=engine, options=options, target=str(path))
+        return certify_bundles(
+            [open_bundle(path)], sandbox, reference=engine, options=options, target=str(path)
+        )
     certificate, found = certify(path, sandbox, reference=engine, options=options)
     clear_progress()
     report(found)

@@ -15,7 +15,9 @@ from aespec.cli.specs import find_specs
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="Folder for the bundles.")
+@click.option(
+    "-o", "--output", required=True, type=click.Path(path_type=Path), help="Folder for the bundles."
+)
 @click.option("--target", default="harbor", help="Format of the bundles.")
 @click.option("--instances", type=click.IntRange(min=1), default=1, help="How many instances of each spec.")
 @click.option("--org", default="aespec", help="First half of the tasks' public names.")
@@ -43,7 +45,7 @@ def command(
 ) -> None:
     """Turn specs into bundles: OUTPUT/NAME, or OUTPUT/NAME-SEED for each of several instances.
 
-    The spec's own programs run in the sandbox; the bundle's bytes depend on the spec, its lock and the seed only.
+    The spec's own programs run in the sandbox; the bytes depend on the spec, its lock and the seed only.
     """
     from aespec.evaluate import instance_seeds
     from aespec.targets import names
@@ -64,7 +66,11 @@ def command(
                 for bundle in compile_spec(path, seeds, compiling, output, name):
                     clear_progress()
                     if output_format == "json":
-                        click.echo(json.dumps({"spec": str(path), "bundle": str(bundle.path), "digest": bundle.digest}))
+                        click.echo(
+                            json.dumps(
+                                {"spec": str(path), "bundle": str(bundle.path), "digest": bundle.digest}
+                            )
+                        )
                     else:
                         click.echo(f"{bundle.path}  {bundle.digest[:16]}")
             except RefusedError:

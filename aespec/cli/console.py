@@ -12,7 +12,11 @@ from typing import NoReturn
 import click
 
 FORMAT = click.option(
-    "--format", "output_format", type=click.Choice(["text", "json"]), default="text", help="Form of the result."
+    "--format",
+    "output_format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="Form of the result.",
 )
 
 

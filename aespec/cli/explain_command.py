@@ -19,6 +19,8 @@ def command(slug: str) -> None:
     explanations = all_explanations()
     if slug not in explanations:
         near = suggest(slug, explanations)
-        click.echo(f"aespec: no message is called '{slug}'." + (f" Did you mean '{near}'?" if near else ""), err=True)
+        click.echo(
+            f"aespec: no message is called '{slug}'." + (f" Did you mean '{near}'?" if near else ""), err=True
+        )
         sys.exit(Status.INFRASTRUCTURE)
     click.echo(render_explanation(explanations[slug]))

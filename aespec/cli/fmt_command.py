@@ -44,7 +44,7 @@ def format_file(path: Path, *, check: bool) -> Status:
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Replace a file's text atomically, keeping its permission bits; a link's target is replaced, not the link."""
+    """Replace a file's text atomically, keeping its permission bits; of a link, the target is replaced."""
     path = path.resolve()
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:

@@ -20,7 +20,7 @@ def command() -> None:
 def import_image(name: str, tar: Path) -> None:
     """Take the root file system in TAR (plain or compressed) as the base image NAME.
 
-    Such a tar comes from `docker export`, `mmdebstrap SUITE FILE`, or any other tool that makes root file systems.
+    Such a tar comes from `docker export`, `mmdebstrap SUITE FILE`, or another maker of root file systems.
     """
     from aespec.sandbox.fork.backend import ForkSandbox
 

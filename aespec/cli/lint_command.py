@@ -72,4 +72,6 @@ def show(found: list[Diagnostic], output_format: str, count: int) -> None:
         errors = sum(item.is_error for item in found)
         files = "1 file" if count == 1 else f"{count} files"
         rest = len(found) - errors
-        click.echo(f"{files}: {errors} error{'s' * (errors != 1)}, {rest} warning{'s' * (rest != 1)} or advice")
+        click.echo(
+            f"{files}: {errors} error{'s' * (errors != 1)}, {rest} warning{'s' * (rest != 1)} or advice"
+        )

@@ -33,7 +33,9 @@ IMAGE_MAP = click.option(
     metavar="PUBLIC=LOCAL",
     help="Take LOCAL where a spec says PUBLIC (a mirror, or an image made here).",
 )
-SEED = click.option("--seed", type=click.IntRange(min=0), default=0, help="Which family of instances is drawn.")
+SEED = click.option(
+    "--seed", type=click.IntRange(min=0), default=0, help="Which family of instances is drawn."
+)
 
 
 def open_named(name: str, pairs: Sequence[str]) -> Sandbox:
@@ -87,7 +89,10 @@ def load_spec(path: Path) -> CheckedTask:
 def compile_spec(
     path: Path, seeds: Sequence[int], compiling: Compiling, folder: Path, name: Callable[[str, int], str]
 ) -> Iterator[Bundle]:
-    """The bundles of a spec's instances, written below `folder`. Raises RefusedError, SandboxError, BundleError."""
+    """The bundles of a spec's instances, written below `folder`.
+
+    Raises RefusedError, SandboxError, BundleError.
+    """
     from aespec.bundle import write
     from aespec.bundle.lock import lock_path, read_lock
     from aespec.compiler import compile_instance

@@ -16,18 +16,29 @@ PLACEHOLDER = "NEW-TASK-NAME"
 
 @click.command()
 @click.argument("name")
-@click.option("--domain", default="terminal", help="Subject area; see `aespec new --help`'s list of templates.")
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="Where to write; by default NAME.aes in this folder."
+    "--domain", default="terminal", help="Subject area; see `aespec new --help`'s list of templates."
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Where to write; by default NAME.aes in this folder.",
 )
 def command(name: str, domain: str, output: Path | None) -> None:
     """Write a spec that certifies as it stands, to edit. NAME is lower-case letters, digits and hyphens."""
     with outside_world():
         templates = find_templates()
         if domain not in templates:
-            fail(f"there is no template for the domain '{domain}'", f"choose one of: {', '.join(sorted(templates))}")
+            fail(
+                f"there is no template for the domain '{domain}'",
+                f"choose one of: {', '.join(sorted(templates))}",
+            )
         if not NAME.fullmatch(name):
-            fail(f"'{name}' can't be a task's name", "use lower-case letters, digits and single hyphens: ledger-totals")
+            fail(
+                f"'{name}' can't be a task's name",
+                "use lower-case letters, digits and single hyphens: ledger-totals",
+            )
         path = output or Path(f"{name}.aes")
         text = templates[domain].read_text(encoding="utf-8").replace(PLACEHOLDER, name)
         try:

@@ -17,10 +17,14 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option("--state", default="start", help="start, oracle, accept:NAME, reject:NAME, or a script to run first.")
+@click.option(
+    "--state", default="start", help="start, oracle, accept:NAME, reject:NAME, or a script to run first."
+)
 @click.option("--instance", type=click.IntRange(min=0), help="The instance's seed, where PATH is a spec.")
 @click.option("--user", help="Who you are there; by default the agent.")
-@click.option("-c", "commands", multiple=True, help="Run this line instead of asking for lines; may be repeated.")
+@click.option(
+    "-c", "commands", multiple=True, help="Run this line instead of asking for lines; may be repeated."
+)
 @IMAGE_MAP
 @SANDBOX
 def command(
@@ -34,8 +38,8 @@ def command(
 ) -> None:
     """Look around in a state of a task, in the sandbox.
 
-    Each line is run by a fresh `sh` in the folder where the last one ended; there is no terminal in there, so editors and
-    pagers won't work. What you change is gone when you leave.
+    Each line is run by a fresh `sh` in the folder where the last one ended; there is no terminal in there, so
+    editors and pagers won't work. What you change is gone when you leave.
     """
     from aespec.trial import AgentError, open_state
 

@@ -17,7 +17,7 @@ from aespec.cli.machinery import IMAGE_MAP, SANDBOX, Compiling, RefusedError, on
 @click.option(
     "--agent",
     required=True,
-    help="oracle, nop, accept:NAME, reject:NAME, partial:NAME, or the path of a script (sh, or Python by its name).",
+    help="oracle, nop, accept:NAME, reject:NAME, partial:NAME, or a script (sh, or Python by its name).",
 )
 @click.option("--instance", type=click.IntRange(min=0), help="The instance's seed, where PATH is a spec.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Keep the trial in this folder.")
@@ -35,7 +35,7 @@ def command(
 ) -> None:
     """Run one agent on one bundle and judge the end state.
 
-    Exit status 0 when the reward is full, 1 when it is less, 2 when there is no verdict (whose fault it is, is said).
+    Exit status 0 when the reward is full, 1 when it is less, 2 when there is no verdict.
     """
     from aespec.report import render_trial
     from aespec.trial import AgentError, find_agent, result_to_json, run_trial, write_trial

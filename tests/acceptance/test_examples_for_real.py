@@ -61,7 +61,21 @@ def test_harbor_gives_the_oracle_one_and_doing_nothing_zero(bundles, tmp_path):
     """Read from each trial's result.json: the exit status of `harbor run` says nothing about rewards."""
     (tmp_path / "job.json").write_text(json.dumps({"agents": [{"name": "oracle"}, {"name": "nop"}]}))
     folder = next(iter(bundles.values())).parent
-    done = harbor("run", "-c", "job.json", "-p", folder, "-o", "jobs", "--job-name", "both", "-q", "-n", "2", cwd=tmp_path)
+    done = harbor(
+        "run",
+        "-c",
+        "job.json",
+        "-p",
+        folder,
+        "-o",
+        "jobs",
+        "--job-name",
+        "both",
+        "-q",
+        "-n",
+        "2",
+        cwd=tmp_path,
+    )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     results = [json.loads(path.read_text()) for path in sorted(tmp_path.glob("jobs/both/*/result.json"))]
     seen = {
