@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Optional, Tuple
+from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple
 
 NEEDS = ("bytes", "metadata", "program", "service", "process", "display", "device")
 """What a predicate may need; a target that can't carry one refuses to compile the spec."""
@@ -37,9 +37,11 @@ class Param(NamedTuple):
 
 
 class Signature(NamedTuple):
-    """A predicate: its name, what it claims in a sentence, its arguments (the first is positional), its needs.
+    """A predicate: its name, what it claims in a sentence, its arguments (the first is positional), its
+    needs.
 
-    `requires_one_of` lists groups of arguments of which at least one must be given, so that no claim is empty.
+    `requires_one_of` lists groups of arguments of which at least one must be given, so that no claim is
+    empty.
     """
 
     name: str
@@ -51,3 +53,12 @@ class Signature(NamedTuple):
     def param(self, name: str) -> Optional[Param]:
         """The argument of that name, or None."""
         return next((item for item in self.params if item.name == name), None)
+
+    def complete(self, args: Mapping[str, Any]) -> Dict[str, Any]:
+        """The arguments with the defaults of those that were left out.
+
+        An argument whose default is None stays out: `"equals" in args` tells a given null from none.
+        """
+        filled = {item.name: item.default for item in self.params if item.default is not None}
+        filled.update(args)
+        return filled

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, NamedTuple, Optional, Protocol, Sequence
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Protocol, Sequence, Tuple
 
 
 class Missing(Exception):
     """There is nothing at the path, or not what was asked for; the message is for the solver's reader."""
+
+
+class NotStarted(Missing):
+    """The program that was to be run can't be started."""
 
 
 class Trouble(Exception):
@@ -24,13 +28,17 @@ class Stat(NamedTuple):
 
 
 class Finished(NamedTuple):
-    """A program that ran: `status` is None where a signal or the time limit ended it."""
+    """A program that ran: `status` is None where a signal or the time limit ended it.
+
+    `files` are the regular files at and below the collected paths, as they were when it ended.
+    """
 
     status: Optional[int]
     stdout: bytes
     stderr: bytes
     is_timed_out: bool
     is_truncated: bool
+    files: Mapping[str, bytes] = {}
 
 
 class State(Protocol):
@@ -42,6 +50,10 @@ class State(Protocol):
 
     def read(self, path: str, limit_bytes: int = 64 * 1024 * 1024) -> bytes:
         """The content of a regular file; raises `Missing` if there is none or it is larger than the limit."""
+        ...
+
+    def digest(self, path: str) -> str:
+        """The hex SHA-256 of a regular file of any size; raises `Missing`."""
         ...
 
     def names(self, path: str) -> List[str]:
@@ -61,10 +73,20 @@ class State(Protocol):
         timeout_s: float,
         env: Dict[str, str],
         output_limit_bytes: int,
+        writes: Sequence[str] = (),
+        collect: Sequence[str] = (),
+        relocate: Optional[Tuple[str, str]] = None,
+        umask: int = 0o022,
+        mtime_s: Optional[int] = None,
     ) -> Finished:
-        """Run a program of the solver as another user, with limits and without network, on a copy of the state.
+        """Run a program of the solver as another user, with limits and without network.
 
-        Raises `Trouble` where this state can't run programs (in memory) or the sandboxing itself fails.
+        It may write below `writes`, in its home and in /tmp; all of that is put back or removed afterwards,
+        so that no other predicate sees it. What stands at and below `collect` is brought back first. With
+        `relocate` (folder, place) it runs on a copy of the folder at another place, which must be free; `cwd`
+        and `collect` below the folder follow, `writes` are not needed there. `mtime_s` sets the modification
+        time of everything that it may write. Raises `Missing` where the solver's program can't be started,
+        `Trouble` where this state can't run programs (in memory) or the sandboxing itself fails.
         """
         ...
 
@@ -73,7 +95,9 @@ class State(Protocol):
         ...
 
     def baseline(self, path: str) -> Dict[str, Any]:
-        """The start state at and below a path: `{relative: {"kind", "sha256", "mode", "link"}}`; raises `Trouble`."""
+        """The start state at and below a path: `{relative: {"kind", "sha256", "mode", "link"}}`; raises
+        `Trouble`.
+        """
         ...
 
 
