@@ -92,7 +92,7 @@ def command(
 
 
 def find_reference(choice: str, sandbox: Sandbox, pairs: tuple[str, ...]) -> Sandbox | None:
-    """The engine that judges last; None where there is none: a cold slot stands in, and the certificate says so."""
+    """The engine that judges last; None where there is none: a cold slot stands in, and that is said."""
     from aespec.sandbox import open_sandbox
 
     if choice == "none" or sandbox.name == "docker":
@@ -138,7 +138,6 @@ def keep(certificate: Certificate, folder: Path) -> None:
 
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{certificate.task}.certificate.json"
-    path.touch()
     text = json.dumps(certificate_to_json(certificate), indent=2, sort_keys=True, ensure_ascii=False)
     replace_text(path, f"{text}\n")
 

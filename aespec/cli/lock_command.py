@@ -1,0 +1,52 @@
+"""`aespec lock`."""
+
+from __future__ import annotations
+
+import datetime as dt
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from aespec.cli.console import Status, clear_progress, outside_world, progress, worst
+from aespec.cli.machinery import IMAGE_MAP, SANDBOX, RefusedError, load_spec, open_named
+from aespec.cli.specs import find_specs
+
+if TYPE_CHECKING:
+    from aespec.sandbox.api import Sandbox
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@IMAGE_MAP
+@SANDBOX
+def command(paths: tuple[Path, ...], image_pairs: tuple[str, ...], sandbox: str) -> None:
+    """Pin images and packages as they are to be had today, in NAME.aes.lock beside each spec.
+
+    Commit the lock: a certificate binds to it, and a bundle compiled from it installs the same versions.
+    """
+    statuses = []
+    with outside_world():
+        opened = open_named(sandbox, image_pairs)
+        for path in find_specs(paths):
+            try:
+                lock_spec(path, opened)
+                statuses.append(Status.HOLDS)
+            except RefusedError:
+                statuses.append(Status.FINDINGS)
+    sys.exit(worst(statuses))
+
+
+def lock_spec(path: Path, sandbox: Sandbox) -> None:
+    """Make and write the lock of one spec. Raises RefusedError, SandboxError, OSError."""
+    from aespec.bundle.lock import lock_path, write_lock
+    from aespec.cli.fmt_command import replace_bytes
+    from aespec.evaluate.locking import make_lock
+
+    lock = make_lock(load_spec(path), sandbox, today=dt.datetime.now(tz=dt.UTC).date(), progress=progress())
+    clear_progress()
+    place = lock_path(path)
+    replace_bytes(place, write_lock(lock))
+    counts = f"{len(lock.images)} images, {len(lock.apt)} Debian packages, {len(lock.pip)} Python packages"
+    click.echo(f"wrote {place}: {counts}")
