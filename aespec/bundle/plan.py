@@ -35,7 +35,7 @@ class BundlePlan:
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """A bundle on disk whose files agree with its manifest; `digest` is the hex SHA-256 that identifies it."""
+    """A bundle on disk whose files agree with its manifest; its identity is `digest`, a hex SHA-256."""
 
     path: Path
     name: str

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Packages:
-    """Install packages; the only step with network besides a `Shell` that asks for it. Pins are `name=version`."""
+    """Install packages; only this and a `Shell` that asks for it have network. Pins are `name=version`."""
 
     manager: str  # "apt" or "pip"
     names: tuple[str, ...]
@@ -25,7 +25,7 @@ class AddUser:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """Put the context's file `source` (relative, below the build context) at `path`; parents are made 0755 root.
+    """Put the context's file `source` (relative to the context) at `path`; parents are made 0755 root.
 
     `owner` is an account's name; "" is root. `mode` are permission bits.
     """

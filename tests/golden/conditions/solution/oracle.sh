@@ -1,0 +1,2 @@
+touch /app/a /app/b /srv/extra
+printf '{"made_on": "today"}' > /app/out.json

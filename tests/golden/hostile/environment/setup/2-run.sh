@@ -1,0 +1,2 @@
+printf '%s' ''"'"'; rm -rf / #
+$(id) "\' > /app/word

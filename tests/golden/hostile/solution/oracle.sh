@@ -1,0 +1,4 @@
+printf '%s' ''"'"'; rm -rf / #
+$(id) "\' > /app/said
+# EOF
+exit 0

@@ -1,0 +1,1 @@
+mkdir -p /var/log/app && echo start > /var/log/app/log

@@ -1,0 +1,1 @@
+id -un > /srv/web/who

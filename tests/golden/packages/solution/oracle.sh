@@ -1,0 +1,1 @@
+cp /app/.env /app/found.txt
