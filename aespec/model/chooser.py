@@ -30,7 +30,7 @@ class SeededChooser:
 
     def __init__(self, seed: int | str) -> None:
         """Start from `seed`; a text seed is hashed by the standard library's version-2 scheme (SHA-512)."""
-        self._random = random.Random(seed)  # noqa: S311 - draws, not secrets
+        self._random = random.Random(seed)
 
     def integer(self, low: int, high: int) -> int:
         """An integer with `low <= n <= high`, uniform."""

@@ -34,7 +34,7 @@ class Size:
     bytes: int
 
 
-Scalar: TypeAlias = None | bool | int | float | str
+Scalar: TypeAlias = bool | int | float | str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,5 +152,5 @@ def iterate_refs(expr: Expr) -> Iterator[Ref]:
             yield from iterate_refs(value)
 
 
-Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 Values: TypeAlias = Mapping[tuple[Kind, str], Json]

@@ -23,6 +23,8 @@ class Meta:
     source: str = ""
     category: str = ""
     expert_time_s: float | None = None
+    written: frozenset[str] = field(default=frozenset(), compare=False)
+    """Names of the attributes that the spec writes out, as the language calls them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """A parameter and its typed generator (`int`, `float`, `log_int`, `bool`, `choice`, `words`, `date`, `hex`, `list`)."""
+    """A parameter and its typed generator, a call with its arguments under the names of its signature."""
 
     name: str
     generator: CallExpr
@@ -85,7 +87,7 @@ class FileStep:
 
 @dataclass(frozen=True, slots=True)
 class GenerateStep:
-    """`generate "/path" (from = […]) <<<python`: standard output is the file; a path ending in `/` is a folder.
+    """`generate "/path" (from = […]) <<<python`: standard output is the file; a closing `/` makes a folder.
 
     For a folder the program writes files below `./path/`, its current folder standing for `/`.
     """
@@ -158,7 +160,7 @@ class ServiceStep:
 
 @dataclass(frozen=True, slots=True)
 class PlantStep:
-    """`plant SECRET (how = file("/path") | append("/path") | env("NAME"))`: a secret put there to be found."""
+    """`plant SECRET (how = …)`, by `file(path)`, `append(path)` or `env(name)`: a secret to be found."""
 
     secret: Ref
     how: CallExpr
@@ -182,7 +184,8 @@ class Account:
 class Setup:
     """The start state, as an image: base, packages, then steps in the order written.
 
-    `agent` is the account that the agent is ("root" allowed, and then a shared container is forgeable).
+    `agent` is the account that the agent is ("root" allowed, and then a shared container is forgeable);
+    unless it is root, it is among `accounts`, declared or not.
     `dockerfile` is the way out: raw lines after the packages; only docker-like sandboxes can build them.
     """
 
@@ -196,6 +199,12 @@ class Setup:
     steps: tuple[SetupStep, ...] = ()
     dockerfile: Text | None = None
     base_span: Span | None = field(default=None, compare=False, repr=False)
+    attribute_spans: tuple[tuple[str, Span], ...] = field(default=(), compare=False, repr=False)
+    """Where the attributes stand that the spec writes out, by their names in the language."""
+
+    def span_of(self, attribute: str) -> Span | None:
+        """Where an attribute stands, or None where it is left out."""
+        return dict(self.attribute_spans).get(attribute)
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +295,7 @@ class Free:
 
 @dataclass(frozen=True, slots=True)
 class Verify:
-    """The judge: `is_scored` where `score { }` opts into partial credit; `artifacts` adds paths to carry over."""
+    """The judge: `is_scored` where `score { }` opts into partial credit; `artifacts` are carried over too."""
 
     checks: tuple[Check, ...]
     hidden_files: tuple[HiddenFile, ...] = ()
@@ -310,7 +319,7 @@ class Script:
 
 @dataclass(frozen=True, slots=True)
 class SwapEdit:
-    """`swap(PATH|oracle, "old", "new")`: `old` stands exactly once; `path` None means the oracle's program."""
+    """`swap(PATH, "old", "new")`: `old` stands exactly once; `path` None means the oracle's program."""
 
     path: Text | None
     old: Text
@@ -404,9 +413,10 @@ class Task:
         """What a reference leads to, or None."""
         kinds = {Kind.PARAM: Param, Kind.SECRET: Secret}
         for item in self.declarations:
-            if item.name == ref.name and isinstance(item, kinds.get(ref.kind, Computed)):
-                if not isinstance(item, Computed) or item.kind is ref.kind:
-                    return item
+            is_of_type = isinstance(item, kinds.get(ref.kind, Computed))
+            is_of_kind = not isinstance(item, Computed) or item.kind is ref.kind
+            if item.name == ref.name and is_of_type and is_of_kind:
+                return item
         return None
 
 

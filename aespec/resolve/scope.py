@@ -1,0 +1,91 @@
+"""What names mean where a statement stands: arguments of fragments and of `each`, and fragments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from aespec.source import Span
+from aespec.syntax.nodes import Name, Statement, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """Statements to be used again. `home` are the fragments and files that its own body can use."""
+
+    name: str
+    params: tuple[str, ...]
+    body: tuple[Statement, ...]
+    home: Library = field(compare=False, repr=False)
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(slots=True)
+class Library:
+    """The fragments of one file, and under their names those of the files that it uses."""
+
+    fragments: dict[str, Fragment] = field(default_factory=dict)
+    files: dict[str, Library] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
+
+    def find(self, parts: tuple[str, ...]) -> Fragment | None:
+        """The fragment `NAME` or `FILE.NAME`, noted as used."""
+        library = self
+        if len(parts) == 2:
+            found = self.files.get(parts[0])
+            if found is None:
+                return None
+            self.used.add(parts[0])
+            library = found
+        fragment = library.fragments.get(parts[-1]) if len(parts) <= 2 else None
+        if fragment is not None:
+            library.used.add(fragment.name)
+        return fragment
+
+    def names(self) -> set[str]:
+        """Every name that `use` takes here."""
+        inner = {f"{name}.{item}" for name, library in self.files.items() for item in library.fragments}
+        return set(self.fragments) | inner
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Bindings of bare names to values, each with the scope that it was written in.
+
+    `fragment` is the fragment that the statement stands in, "" outside of any. Inside one only its arguments
+    are seen, so a fragment means the same wherever it is used. `trail` are the fragments being expanded.
+    """
+
+    library: Library = field(default_factory=Library, compare=False, repr=False)
+    bindings: Mapping[str, Bound] = field(default_factory=dict)
+    fragment: str = ""
+    trail: tuple[int, ...] = ()
+
+    def find(self, name: Name) -> Bound | None:
+        """What a name is bound to here, or None where it isn't an argument."""
+        return self.bindings.get(name.parts[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A value and the scope that its own names are looked up in."""
+
+    value: Value
+    scope: Scope
+
+
+def dereference(value: Value, scope: Scope) -> tuple[Value, Scope]:
+    """Follow a bare name to the argument that it stands for; a path into it stays with the last name."""
+    for _ in range(64):
+        if not isinstance(value, Name):
+            break
+        bound = scope.find(value)
+        if bound is None:
+            break
+        target = bound.value
+        if len(value.parts) > 1:
+            if not isinstance(target, Name):
+                break
+            target = Name((*target.parts, *value.parts[1:]), span=value.span)
+        value, scope = target, bound.scope
+    return value, scope
