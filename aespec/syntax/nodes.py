@@ -23,7 +23,7 @@ class String:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number as written (exact) and its unit: "" or `s`, `ms`, `m`, `h`, `d`, `KiB`, `GiB`, `%`, …"""
+    """A number as written (exact) and its unit: "" or `s`, `ms`, `m`, `h`, `d`, `KiB`, `GiB`, `%`."""
 
     number: Decimal
     unit: str = ""
@@ -117,7 +117,8 @@ class Statement:
     The tail is at most one of `value` (after `=`), `body` (in braces) and `heredoc`. `args` is None
     where no parentheses stand. Examples: `domain = swe` (value), `param n = int(1, 9)` (label, value),
     `rule x "Sentence."` (label, sentence), `file "/a" (mode = "0644") <<<md…` (label, args, heredoc),
-    `json("/a", equals = 1)` (args), `check totals { … }` (label, body).
+    `json("/a", equals = 1)` (args), `check totals { … }` (label, body). `args_span` and `body_span` cover the
+    parentheses and the braces with what is in them; trees that weren't parsed have none.
     """
 
     keyword: tuple[str, ...]
@@ -129,6 +130,8 @@ class Statement:
     heredoc: Heredoc | None = None
     span: Span = field(kw_only=True, compare=False, repr=False)
     keyword_span: Span = field(kw_only=True, compare=False, repr=False)
+    args_span: Span | None = field(default=None, kw_only=True, compare=False, repr=False)
+    body_span: Span | None = field(default=None, kw_only=True, compare=False, repr=False)
 
     @property
     def name(self) -> str:
