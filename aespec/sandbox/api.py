@@ -55,7 +55,8 @@ class Program:
 class Outcome:
     """How a program ended: `status` is None where a signal, the limit of time or of memory ended it.
 
-    `seconds` are wall seconds by stage (`start`, `run`, `stop`).
+    `signal` is that signal's number where it is known. A program that can't be found has status 127, one that
+    can't be started 126, as in a shell. `seconds` are wall seconds by stage (`start`, `run`, `stop`).
     """
 
     status: int | None
@@ -64,11 +65,12 @@ class Outcome:
     is_timed_out: bool = False
     is_truncated: bool = False
     seconds: Mapping[str, float] = field(default_factory=dict)
+    signal: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A prepared root file system: `digest` names its content's recipe, `reference` is the backend's own handle.
+    """A prepared root file system: `digest` names its recipe, `reference` is the backend's own handle.
 
     `is_reproducible` is False where the root is the host's own /usr.
     """
@@ -134,11 +136,13 @@ class Sandbox(Protocol):
         """What it can do here, found out by doing; cheap after the first call."""
         ...
 
-    def prepare(self, recipe: Recipe, context: Path, *, progress: Callable[[str], None] | None = None) -> Image:
+    def prepare(
+        self, recipe: Recipe, context: Path, *, progress: Callable[[str], None] | None = None
+    ) -> Image:
         """Build (or find) the image of a recipe; `context` is the folder its sources lie in.
 
-        Layers are content-addressed and shared. Raises `SandboxError`, with boundary `image` for a failing step
-        (its output in the message).
+        Layers are content-addressed and shared. Raises `SandboxError`, with boundary `image` for a failing
+        step (its output in the message).
         """
         ...
 

@@ -1,0 +1,1 @@
+"""The backend `docker`: a container per slot, through the engine's API."""

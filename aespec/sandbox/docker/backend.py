@@ -1,0 +1,253 @@
+"""The backend `docker`: images built by the engine from a bundle's own Dockerfile, a container per slot."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import tempfile
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aespec.bundle.recipe import Recipe
+from aespec.sandbox.api import Abilities, Image, SandboxError, SandboxLimits
+from aespec.sandbox.docker import engine
+from aespec.sandbox.docker.slot import DockerSlot
+from aespec.sandbox.layers import chain_digest, layer_id, recipe_digest
+
+if TYPE_CHECKING:
+    import docker
+    from docker.models.containers import Container
+
+_IMAGE_LABEL = f"{engine.LABEL}.image"
+_SHOWN_LINES = 30
+_OPEN_FILES = 4096
+_SHARED_MEMORY_BYTES = 64 << 20
+_OWN_PROCESSES = 8  # the engine's init, its child, and the shell that starts a program
+_FROM = re.compile(r"^(\s*FROM\s+(?:--platform=\S+\s+)?)(\S+)(.*)$", re.IGNORECASE | re.MULTILINE)
+_PROXIES = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
+# What switching users and judging their files takes, out of the engine's fourteen.
+_CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID")
+# The engine's init hands signals that a program sends to process 1 on to its child, which must not mind.
+_IDLE = ["/bin/sh", "-c", "trap '' HUP INT QUIT TERM USR1 USR2; while :; do sleep 2147483; done"]
+
+
+class DockerSandbox:
+    """See `aespec.sandbox.api.Sandbox`."""
+
+    name = "docker"
+
+    def __init__(self, *, image_map: Mapping[str, str] | None = None) -> None:
+        """`image_map` takes public names in `FROM` to names that the engine has."""
+        self._image_map = dict(image_map or {})
+        self._connected: docker.DockerClient | None = None
+        self._found: Abilities | None = None
+
+    def _client(self) -> docker.DockerClient:
+        if self._connected is None:
+            self._connected = engine.connect()
+            weakref.finalize(self, self._connected.close)
+            _reap(self._connected)
+        return self._connected
+
+    # --- what is possible --------------------------------------------------------------------------------
+
+    def abilities(self) -> Abilities:
+        """See the contract: by asking the engine what it enforces."""
+        if self._found is None:
+            try:
+                info: Mapping[str, Any] = self._client().info()
+            except SandboxError as error:
+                return Abilities(
+                    self.name, "none", {"a Docker engine": error.remedy}, {"failure": str(error)}
+                )
+            missing = {
+                what: "a kernel with this control group; see `docker info`"
+                for what, key in (("memory limit", "MemoryLimit"), ("process limit", "PidsLimit"))
+                if not info.get(key)
+            }
+            facts = {
+                "engine": str(info.get("ServerVersion")),
+                "storage": str(info.get("Driver")),
+                "control groups": f"version {info.get('CgroupVersion', '1')}",
+                "disk limit": "watched each second, and per file",
+                "ownership": "kept",
+                "users": "switched",
+            }
+            self._found = Abilities(self.name, "full", missing, facts)
+        return self._found
+
+    # --- images ------------------------------------------------------------------------------------------
+
+    def prepare(
+        self, recipe: Recipe, context: Path, *, progress: Callable[[str], None] | None = None
+    ) -> Image:
+        """See the contract. The Dockerfile of `context` is built as it is, but for mapped bases."""
+        client = self._client()
+        text = self._dockerfile(recipe, context)
+        base = self._base_digest(client, self._image_map.get(recipe.base, recipe.base))
+        digest = recipe_digest(base, recipe, context)
+        content = {
+            "dockerfile": hashlib.sha256(text.encode()).hexdigest(),
+            "context": _context_digest(context),
+        }
+        tag = f"aespec:{layer_id(chain_digest(digest, content))}"
+        if engine.find_image(client, tag) is None:
+            self._build(client, text, context, tag, progress or (lambda _: None))
+        found = client.images.get(tag)
+        return Image(digest, tag, engine.environment(found.attrs), recipe.workdir, recipe.user)
+
+    def _dockerfile(self, recipe: Recipe, context: Path) -> str:
+        path = context / "Dockerfile"
+        if path.is_file():
+            text = path.read_text(encoding="utf-8")
+        else:  # an image that no bundle carries, such as the evaluator's
+            from aespec.bundle.dockerfile import render_dockerfile
+
+            text = render_dockerfile(recipe)
+        return _FROM.sub(lambda line: f"{line[1]}{self._image_map.get(line[2], line[2])}{line[3]}", text)
+
+    def _base_digest(self, client: docker.DockerClient, name: str) -> str:
+        import docker
+
+        found = engine.find_image(client, name)
+        if found is None:
+            try:
+                # Not as a stream, whose connection the SDK leaves open when the engine refuses.
+                client.api.pull(name)
+            except docker.errors.DockerException as error:
+                raise SandboxError(
+                    f"the engine has no image {name} and can't pull it: {engine.shorten(error)}",
+                    remedy=f"--image-map {name}=NAME for one that `docker images` lists, or make {name} here",
+                    boundary="image",
+                ) from None
+            found = engine.find_image(client, name)
+        return chain_digest("engine", {"image": found.digest if found else name})
+
+    def registry_digest(self, name: str) -> str | None:
+        """The `sha256:…` under which a registry has an image of the engine's; None for one made here."""
+        image = engine.find_image(self._client(), self._image_map.get(name, name))
+        return image.registry_digest if image else None
+
+    def _build(
+        self, client: docker.DockerClient, text: str, context: Path, tag: str, say: Callable[[str], None]
+    ) -> None:
+        import docker
+
+        with tempfile.TemporaryDirectory() as aside:
+            # Outside of the context: the SDK sends it along under a name that no COPY can mean.
+            dockerfile = Path(aside) / "Dockerfile"
+            dockerfile.write_text(text, encoding="utf-8")
+            folder = context if context.is_dir() else Path(aside)
+            try:
+                lines = client.api.build(
+                    path=str(folder),
+                    dockerfile=str(dockerfile),
+                    tag=tag,
+                    rm=True,
+                    forcerm=True,
+                    decode=True,
+                    labels={_IMAGE_LABEL: "1"},
+                    buildargs={name: os.environ[name] for name in _PROXIES if name in os.environ},
+                )
+                _follow_build(lines, say)
+            except (docker.errors.DockerException, OSError) as error:
+                raise engine.explain(error, "the image could not be built", "image") from None
+
+    # --- slots -------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def open(self, image: Image, limits: SandboxLimits) -> Iterator[DockerSlot]:
+        """See the contract. The container goes at the end, or when the next process finds it left over."""
+        import docker
+
+        client = self._client()
+        try:
+            container = client.containers.create(**_container_options(image, limits))
+        except (docker.errors.DockerException, OSError) as error:
+            raise engine.explain(error, "the container could not be made") from None
+        try:
+            with engine.told("the container could not be started"):
+                container.start()
+            yield DockerSlot(client, container, image.env, limits)
+        finally:
+            _remove(container)
+
+
+def _container_options(image: Image, limits: SandboxLimits) -> dict[str, Any]:
+    from docker.types import Ulimit
+
+    return {
+        "image": str(image.reference),
+        "entrypoint": _IDLE,
+        "command": [],
+        "user": "root",
+        "working_dir": "/",
+        "init": True,
+        "hostname": "sandbox",
+        "network_mode": "none",
+        "cap_drop": ["ALL"],
+        "cap_add": list(_CAPABILITIES),
+        "security_opt": ["no-new-privileges"],
+        "pids_limit": limits.processes + _OWN_PROCESSES,
+        "mem_limit": limits.memory_bytes,
+        "memswap_limit": limits.memory_bytes,
+        "nano_cpus": int(min(limits.cpu, os.cpu_count() or 1) * 1_000_000_000),
+        "shm_size": _SHARED_MEMORY_BYTES,
+        "ulimits": [
+            Ulimit(name="core", soft=0, hard=0),
+            Ulimit(name="nofile", soft=_OPEN_FILES, hard=_OPEN_FILES),
+            Ulimit(name="fsize", soft=limits.disk_bytes, hard=limits.disk_bytes),
+        ],
+        "healthcheck": {"test": ["NONE"]},
+        "labels": {engine.LABEL: engine.owner_label()},
+    }
+
+
+def _follow_build(lines: Iterable[Mapping[str, Any]], say: Callable[[str], None]) -> None:
+    shown: list[str] = []
+    failure = ""
+    for line in lines:  # to its end: the SDK gives the connection back only then
+        text = str(line.get("stream") or line.get("status") or "").rstrip()
+        shown += text.splitlines()
+        if text.startswith("Step "):
+            say(text)
+        failure = failure or str(line.get("error") or "")
+    if failure:
+        tail = "\n".join([*shown[-_SHOWN_LINES:], failure])
+        raise SandboxError(f"the image could not be built\n{tail}", boundary="image")
+
+
+def _context_digest(context: Path) -> str:
+    """Of all files that a build could see, by name, whether they can be run, and content."""
+    digest = hashlib.sha256()
+    for path in sorted(context.rglob("*")) if context.is_dir() else ():
+        name = path.relative_to(context).as_posix()
+        if path.is_symlink():
+            digest.update(f"{name}\0link\0{os.readlink(path)}\0".encode())
+        elif path.is_file():
+            content = hashlib.sha256(path.read_bytes()).hexdigest()
+            digest.update(f"{name}\0{os.access(path, os.X_OK)}\0{content}\0".encode())
+    return digest.hexdigest()
+
+
+def _reap(client: docker.DockerClient) -> None:
+    """Remove the containers of processes that were killed before they could."""
+    import docker
+
+    with contextlib.suppress(docker.errors.DockerException, OSError):
+        for container in client.containers.list(
+            all=True, filters={"label": engine.LABEL}, ignore_removed=True
+        ):
+            if engine.is_left_over(container.labels.get(engine.LABEL, "")):
+                _remove(container)
+
+
+def _remove(container: Container) -> None:
+    import docker
+
+    with contextlib.suppress(docker.errors.DockerException, OSError):
+        container.remove(force=True, v=True)

@@ -1,0 +1,1 @@
+"""The embedded Linux backend: namespaces and an overlay, no daemon."""
