@@ -140,6 +140,18 @@ def test_without_the_hosts_root_nothing_is_left(cache, context):
         fork.prepare(Recipe("no/such:base", (), "c"), context)
 
 
+def test_a_way_that_fails_here_leaves_the_others(cache, context, tmp_path, monkeypatch):
+    failing = tmp_path / "mmdebstrap"
+    failing.write_text("#!/bin/sh\necho no route to the archive >&2\nexit 25\n")
+    failing.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    image = open_sandbox("fork", roots=("mmdebstrap", "host")).prepare(RECIPE, context)
+    assert not image.is_reproducible
+    with pytest.raises(SandboxError, match="mmdebstrap: ") as caught:
+        open_sandbox("fork", roots=("mmdebstrap",)).prepare(RECIPE, context)
+    assert "--image-map" in caught.value.remedy
+
+
 def busybox_like(path):
     """A root file system in a tar: this host's shell and the libraries that it needs."""
     listed = subprocess.run(["ldd", "/bin/sh"], capture_output=True, text=True, check=True).stdout

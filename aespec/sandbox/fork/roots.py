@@ -47,7 +47,12 @@ def find_base(
     for way in ways:
         if way not in _WAYS:
             raise SandboxError(f"there is no way {way!r} to a base image; there are {', '.join(ORDER)}")
-        found = _WAYS[way](name, recipe, workshop, say, tried)
+        try:
+            found = _WAYS[way](name, recipe, workshop, say, tried)
+        except SandboxError as error:
+            # One way that fails here (no network for mmdebstrap, say) leaves the others to be tried.
+            tried.append(f"{way}: {error}")
+            continue
         if found is not None:
             return found
     raise SandboxError(
