@@ -1,0 +1,1 @@
+"""The properties that are measured, one module each, with `measure(study) -> Property`."""

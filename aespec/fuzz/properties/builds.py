@@ -1,0 +1,38 @@
+"""*builds*: it parses, resolves, lints without an error, is locked, and both images are made."""
+
+from __future__ import annotations
+
+from aespec.fuzz.certificate import Property, decide
+from aespec.fuzz.study import Study
+from aespec.sandbox.api import SandboxError
+from aespec.trial.acting import prepare_environment
+from aespec.trial.judging import prepare_verifier
+
+
+def measure(study: Study) -> Property:
+    """Make both images of every instance in the fast sandbox. That it compiled at all is what went before."""
+    tried = bad = 0
+    missing: list[str] = []
+    evidence = ["parsed, resolved and checked without an error"]
+    for subject in study.subjects:
+        for what, prepare in (("environment", prepare_environment), ("verifier", prepare_verifier)):
+            tried += 1
+            study.bench.say(f"building the {what} of {subject.name}")
+            try:
+                image = prepare(subject.bundle, study.fast.sandbox)
+            except SandboxError as fault:
+                bad += fault.boundary != "sandbox"
+                slug = "unbuilt-image" if fault.boundary != "sandbox" else "no-sandbox"
+                message = f"the {what} of {subject.name} isn't built: {fault}"
+                study.report(
+                    slug, "error", "builds", message + (f" ({fault.remedy})" if fault.remedy else "")
+                )
+                missing.append(f"the {what} of {subject.name}")
+                continue
+            if not image.is_reproducible:
+                missing.append("a base image: it stands on this machine's own /usr")
+    evidence.append(f"{tried - bad} of {tried} images made in {study.fast.name}")
+    if not study.first.bundle.manifest.get("is_pinned"):
+        missing.append("a lock that pins image and packages (`aespec lock`)")
+    missing = list(dict.fromkeys(missing))
+    return Property("builds", decide(bad, missing), tried, bad, tuple(evidence), "; ".join(missing))

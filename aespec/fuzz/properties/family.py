@@ -1,0 +1,100 @@
+"""*family*: the instances are different tasks, and the answer of one is no answer to another."""
+
+from __future__ import annotations
+
+import hashlib
+
+from aespec.fuzz.bench import Judging
+from aespec.fuzz.certificate import Property
+from aespec.fuzz.states import files_of, with_files
+from aespec.fuzz.study import Study
+from aespec.fuzz.subject import Subject
+from aespec.model.instance import canonical_json
+from aespec.trial import EndState
+
+INSTANCES = 5
+"""How many instances the definition of "certified" asks for."""
+
+
+def measure(study: Study) -> Property:
+    """Each instance's outputs, put into the start state of one with another answer, must fail there."""
+    subjects = study.subjects
+    answers = {subject.seed: _digest(subject.values.get("answer", {})) for subject in subjects}
+    varies = what_varies(study)
+    evidence = [
+        f"varies = {varies}",
+        f"{len(subjects)} instances, {_tasks(study, varies)} tasks to be counted",
+    ]
+    pairs: list[tuple[Subject, Subject, EndState]] = []
+    idle = 0
+    for index, other in enumerate(subjects):
+        for step in range(1, len(subjects)):
+            donor = subjects[(index + step) % len(subjects)]
+            if answers[donor.seed] != answers[other.seed]:
+                state = transplant(study, donor, other)
+                if state is None:
+                    idle += 1
+                else:
+                    pairs.append((donor, other, state))
+                break
+    study.bench.say(f"end states of other instances, {len(pairs)} runs")
+    results = study.bench.judge([Judging(other.bundle, state, study.fast) for _, other, state in pairs])
+    bad = 0
+    for (donor, other, _), result in zip(pairs, results, strict=True):
+        if result.is_passed:
+            bad += 1
+            message = f"what the oracle writes on {donor.name} gets the full reward on {other.name}"
+            study.report("transplanted-answer", "error", "family", message)
+        elif result.is_lost:
+            study.report_trouble("family", result, other)
+    if pairs:
+        evidence.append(f"{len(pairs) - bad} of {len(pairs)} transplanted outputs fail elsewhere")
+    if idle:
+        evidence.append(f"{idle} outputs are the same on instances with other answers")
+    missing = []
+    if len(subjects) < INSTANCES:
+        missing.append(f"{INSTANCES - len(subjects)} more instances (`--instances {INSTANCES}`)")
+    if varies == "nothing" and len(subjects) > 1:
+        missing.append("a parameter: all instances are the same task")
+    if any(result.is_lost for result in results):
+        missing.append("a verdict in some runs")
+    verdict = "violated" if bad else "inconclusive" if missing else "holds"
+    return Property("family", verdict, len(pairs), bad, tuple(evidence), "; ".join(missing))
+
+
+def transplant(study: Study, donor: Subject, other: Subject) -> EndState | None:
+    """The start state of `other` with what the donor's oracle wrote; None where its own writes the same."""
+    if any(state.boundary for state in (study.oracle(donor), study.start(other), study.oracle(other))):
+        return None
+    written = {path: files_of(study.oracle(donor)).get(path) for path in study.outputs(donor)}
+    state = with_files(study.start(other), f"oracle of {donor.name}", written)
+    own = files_of(study.oracle(other))
+    mine = files_of(state)
+    if all(mine.get(path) == own.get(path) for path in {*study.outputs(other), *study.outputs(donor)}):
+        return None
+    return state
+
+
+def what_varies(study: Study) -> str:
+    """What differs between the instances: `answer`, else `fixture`, else `text`, else `nothing`."""
+    views = {
+        "answer": {_digest(subject.values.get("answer", {})) for subject in study.subjects},
+        "fixture": {_digest(_context(subject)) for subject in study.subjects},
+        "text": {subject.instruction for subject in study.subjects},
+    }
+    return next((name for name, found in views.items() if len(found) > 1), "nothing")
+
+
+def _tasks(study: Study, varies: str) -> int:
+    """Instances with equal answers count as one task; without answers, those with equal start states do."""
+    if varies == "answer":
+        return len({_digest(subject.values.get("answer", {})) for subject in study.subjects})
+    return 1 if varies in ("text", "nothing") else len({_digest(_context(item)) for item in study.subjects})
+
+
+def _context(subject: Subject) -> dict[str, str]:
+    return {name: hashlib.sha256(data).hexdigest() for name, data in subject.context.items()}
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(canonical_json(value)).hexdigest()

@@ -1,0 +1,132 @@
+"""*sound*, the part that the spec itself wrote down: every reject fails, on the rule that it breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from aespec.fuzz.bench import Acting, Rung
+from aespec.fuzz.certificate import Property
+from aespec.fuzz.study import Study
+from aespec.fuzz.subject import Subject, iterate_claims
+from aespec.trial import EndState, TrialResult, example_agent
+
+MISSING = (
+    "independent mutants: edits of every leaf, mutants of the oracle's program, rollbacks, and the sampled "
+    "rate, which aren't drawn yet"
+)
+
+
+def measure(study: Study, draw: Callable[[], Subject | None]) -> Property:
+    """Every reject on every instance; what is idle everywhere is redrawn by `draw`, a further instance."""
+    tried = bad = 0
+    evidence: list[str] = []
+    names = list(
+        dict.fromkeys(item.name for subject in study.subjects for item in subject.examples.of_kind("reject"))
+    )
+    study.bench.say(f"{len(names)} rejects on {len(study.subjects)} instances")
+    results = _try(study, list(study.subjects), names)
+    for name in names:
+        runs = results[name]
+        exercised = [run for run in runs if not _is_idle(study, run[0], run[1])]
+        redrawn = 0
+        while not exercised and redrawn < study.repeats.extra_instances:
+            subject = draw()
+            if subject is None:
+                break
+            redrawn += 1
+            runs += _try(study, [subject], [name])[name]
+            exercised = [run for run in runs if not _is_idle(study, run[0], run[1])]
+        tried += len(exercised)
+        faults, extra = _judge(study, name, exercised)
+        bad += faults
+        if not exercised and runs:
+            bad += 1
+            message = (
+                f"reject {name!r} ends in the oracle's own state on all {len(runs)} instances that were drawn"
+            )
+            study.report("idle-reject", "error", "sound", message, runs[0][0], f"reject:{name}")
+        idle = f", idle on {len(runs) - len(exercised)}" if len(runs) > len(exercised) else ""
+        right = f"fails as it should on {len(exercised) - faults} of {len(exercised)} instances"
+        evidence.append(f"reject {name!r}: {right}{idle}{extra}")
+    if not names:
+        evidence.append("the spec has no rejects")
+    verdict = "violated" if bad else "inconclusive"
+    return Property("sound", verdict, tried, bad, tuple(evidence), MISSING)
+
+
+Run = tuple[Subject, EndState, TrialResult]
+
+
+def _try(
+    study: Study, subjects: list[Subject], names: list[str], rung: Rung | None = None
+) -> dict[str, list[Run]]:
+    pairs = [
+        (subject, example)
+        for subject in subjects
+        for example in subject.examples.of_kind("reject")
+        if example.name in names
+    ]
+    jobs = [Acting(subject.bundle, example_agent(item), rung or study.fast) for subject, item in pairs]
+    found: dict[str, list[Run]] = {name: [] for name in names}
+    for (subject, item), pair in zip(pairs, study.bench.try_all(jobs), strict=True):
+        found[item.name].append((subject, *pair))
+    return found
+
+
+def _is_idle(study: Study, subject: Subject, state: EndState) -> bool:
+    return state.boundary is None and state.digest == study.oracle(subject).digest
+
+
+def _judge(study: Study, name: str, runs: list[Run]) -> tuple[int, str]:
+    """How many of the runs are wrong, and which other checks fail along with the ones meant."""
+    bad = 0
+    extra: set[str] = set()
+    for subject, _, result in runs:
+        breaks = next(item.breaks for item in subject.examples.of_kind("reject") if item.name == name)
+        failed = set(result.failed())
+        missed = [wanted for wanted in breaks if wanted not in failed]
+        agent = f"reject:{name}"
+        if result.outcome == "error":
+            bad += not result.is_lost
+            study.report_trouble("sound", result, subject)
+        elif result.outcome == "pass":
+            bad += 1
+            confirmed = _confirm(study, subject, name, result)
+            message = f"reject {name!r} gets the full reward on {subject.name}{confirmed}"
+            study.report("accepted-reject", "error", "sound", message, subject, agent)
+        elif missed:
+            bad += 1
+            others = ", ".join(sorted(failed)) or "nothing"
+            message = f"reject {name!r} fails {others} on {subject.name}, but not {', '.join(missed)}"
+            study.report("unbroken-rule", "error", "sound", message, subject, agent)
+        extra |= failed - set(breaks) - _followers(subject, breaks)
+    return bad, f"; also fails {', '.join(sorted(extra))}" if extra else ""
+
+
+def _followers(subject: Subject, breaks: tuple[str, ...]) -> set[str]:
+    """What fails along without saying more: the check of the ones meant, and rules without claims."""
+    found: set[str] = set()
+    for check in subject.checks:
+        name = str(check.get("id"))
+        rules = check.get("rules")
+        bare = {
+            str(rule.get("id"))
+            for rule in (rules if isinstance(rules, list) else [])
+            if isinstance(rule, dict) and not list(iterate_claims(rule.get("when")))
+        }
+        found |= bare
+        if any(wanted == name or wanted.startswith(f"{name}.") for wanted in breaks):
+            found.add(name)
+    return found
+
+
+def _confirm(study: Study, subject: Subject, name: str, result: TrialResult) -> str:
+    """What the reference says to a counterexample; a disagreement is a fault of the tool."""
+    again = _try(study, [subject], [name], study.reference)[name][0][2]
+    if again.outcome == result.outcome:
+        return f", in {study.reference.name} too"
+    if again.outcome != "error":
+        verdicts = f"{study.fast.name} says {result.outcome} and {study.reference.name} {again.outcome}"
+        message = f"{verdicts} to reject {name!r} on {subject.name}"
+        study.report("rungs-disagree", "error", "sound", message, subject, f"reject:{name}")
+    return f" ({study.reference.name}: {again.outcome})"

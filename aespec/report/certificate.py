@@ -1,0 +1,131 @@
+"""A certificate for a terminal: the verdict first, then each property with its counts, then what to mend."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping
+
+from aespec.diagnostics.escape import escape_controls
+from aespec.fuzz.certificate import Certificate, certificate_to_json
+from aespec.model.expressions import Json
+
+WIDTH = 110
+CAVEAT = "Mechanical means can't show that the author meant the right thing: read its text and checks, too."
+_VALID = {True: "VALID", False: "NOT VALID", None: "NOT DECIDED"}
+_NAME_COLUMNS = 18
+_MARKS = {"holds": "+", "violated": "x", "flaky": "x", "inconclusive": "?", "not-measured": "-"}
+
+
+def render_certificate(certificate: Certificate | Mapping[str, Json], *, width: int = WIDTH) -> str:
+    """The text of a certificate, from the object or from its JSON form; lines are at most `width` columns."""
+    told = certificate_to_json(certificate) if isinstance(certificate, Certificate) else certificate
+    lines = [*_head(told, width), "", *_table(told), "", *_evidence(told, width)]
+    findings = _objects(told.get("findings"))
+    if findings:
+        lines += ["", *_findings(findings, width)]
+    lines += ["", *_foot(told, width)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _head(told: Mapping[str, Json], width: int) -> Iterator[str]:
+    valid = told.get("valid")
+    verdict = _VALID[valid if isinstance(valid, bool) else None]
+    yield f"{_safe(told.get('task'))}: {verdict} as far as machines can tell"
+    yield from textwrap.wrap(
+        _safe(told.get("scope")), width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
+    )
+
+
+def _table(told: Mapping[str, Json]) -> Iterator[str]:
+    """One line per property: verdict and counts."""
+    rows = [_row(item) for item in _objects(told.get("properties"))]
+    header = ("  property", "verdict", "tried", "bad", "95 % interval")
+    sizes = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
+    for cells in [header, *rows]:
+        yield _line(cells, sizes).rstrip()
+
+
+def _row(item: Mapping[str, Json]) -> tuple[str, ...]:
+    verdict = _safe(item.get("verdict"))
+    tried = item.get("tried") or 0
+    return (
+        f"{_MARKS.get(verdict, ' ')} {_safe(item.get('name'))}",
+        verdict,
+        str(tried) if tried else "",
+        str(item.get("bad") or 0) if tried else "",
+        _interval(item.get("interval")),
+    )
+
+
+def _evidence(told: Mapping[str, Json], width: int) -> Iterator[str]:
+    """What was seen of each property, and what is missing to decide it."""
+    yield "what was seen:"
+    for item in _objects(told.get("properties")):
+        texts = item.get("evidence")
+        lines = [_safe(text) for text in texts] if isinstance(texts, list) else []
+        if item.get("missing"):
+            lines.append(f"missing: {_safe(item.get('missing'))}")
+        name = f"  {_safe(item.get('name'))}"
+        for number, line in enumerate(lines):
+            head = (name if number == 0 else "").ljust(_NAME_COLUMNS)
+            yield from textwrap.wrap(
+                line,
+                width,
+                initial_indent=head,
+                subsequent_indent=" " * (_NAME_COLUMNS + 2),
+                break_on_hyphens=False,
+            )
+
+
+def _line(cells: tuple[str, ...], sizes: list[int]) -> str:
+    left, right = cells[:2], cells[2:]
+    parts = [cell.ljust(size) for cell, size in zip(left, sizes[:2], strict=True)]
+    parts += [cell.rjust(size) for cell, size in zip(right, sizes[2:], strict=True)]
+    return "  ".join(parts) + "  "
+
+
+def _interval(value: Json) -> str:
+    if not isinstance(value, list) or len(value) != 2:
+        return ""
+    low, high = value
+    if not isinstance(low, int | float) or not isinstance(high, int | float):
+        return ""
+    return f"{low:.1%} … {high:.1%}"
+
+
+def _findings(findings: list[Mapping[str, Json]], width: int) -> Iterator[str]:
+    yield f"{len(findings)} finding{'s' if len(findings) != 1 else ''}:"
+    for item in findings:
+        head = f"  {_safe(item.get('severity'))}[{_safe(item.get('slug'))}] {_safe(item.get('property'))}: "
+        text = head + _safe(item.get("message"))
+        yield from textwrap.wrap(text, width, subsequent_indent="      ", break_on_hyphens=False)
+        if item.get("replay"):
+            yield f"      see it again: {_safe(item.get('replay'))}"
+
+
+def _foot(told: Mapping[str, Json], width: int) -> Iterator[str]:
+    environment, cost, trust = (_mapping(told.get(key)) for key in ("environment", "cost", "trust"))
+    if environment.get("sandbox"):
+        text = (
+            f"measured in {_safe(environment.get('sandbox'))} ({_safe(environment.get('tier'))} tier), "
+            f"reference {_safe(environment.get('reference'))}; trust: {_safe(trust.get('level'))}"
+        )
+        yield from textwrap.wrap(text, width)
+        if environment.get("is_reproducible") is False:
+            yield "on this machine's own /usr: not reproducible elsewhere"
+    runs = ", ".join(f"{count} {_safe(rung)}" for rung, count in _mapping(cost.get("executions")).items())
+    yield f"cost: {cost.get('cpu_s')} s CPU, {cost.get('wall_s')} s, runs: {runs or 'none'}"
+    yield f"digest: {_safe(told.get('digest'))}"
+    yield from textwrap.wrap(CAVEAT, width)
+
+
+def _objects(value: Json | None) -> list[Mapping[str, Json]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _mapping(value: Json | None) -> Mapping[str, Json]:
+    return value if isinstance(value, dict) else {}
+
+
+def _safe(value: Json | None) -> str:
+    return escape_controls(str(value)).replace("\n", "\\n")

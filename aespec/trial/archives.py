@@ -1,0 +1,131 @@
+"""Archives that cross between sandboxes, read and made without trusting what is in them."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import tarfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from aespec.model.instance import canonical_json
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing to pack: `data` None is a folder. `path` is absolute, `uid` and `gid` are numbers."""
+
+    path: str
+    data: bytes | None = None
+    mode: int = 0o644
+    uid: int = 0
+    gid: int = 0
+
+
+def pack(entries: Iterable[Entry]) -> bytes:
+    """A tar of the entries, names relative to `/`; equal entries give equal bytes."""
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        _add(tar, entries)
+    return stream.getvalue()
+
+
+def _add(tar: tarfile.TarFile, entries: Iterable[Entry]) -> None:
+    for entry in entries:
+        told = tarfile.TarInfo(entry.path.lstrip("/"))
+        told.mode, told.uid, told.gid = entry.mode, entry.uid, entry.gid
+        if entry.data is None:
+            told.type = tarfile.DIRTYPE
+            tar.addfile(told)
+        else:
+            told.size = len(entry.data)
+            tar.addfile(told, io.BytesIO(entry.data))
+
+
+def pack_folder(folder: Path, target: str) -> list[Entry]:
+    """The regular files of a folder of a bundle as entries below `target`; modes as on disk, owner root."""
+    entries = [Entry(target, None, 0o755)]
+    for path in sorted(folder.rglob("*")):
+        place = f"{target}/{path.relative_to(folder).as_posix()}"
+        if path.is_symlink():
+            continue
+        if path.is_dir():
+            entries.append(Entry(place, None, 0o755))
+        elif path.is_file():
+            executable = path.stat().st_mode & 0o100
+            entries.append(Entry(place, path.read_bytes(), 0o755 if executable else 0o644))
+    return entries
+
+
+def iterate_members(archive: bytes) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
+    """The members of a tar with their data (empty for what isn't a regular file), bad tails left out."""
+    try:
+        with tarfile.open(fileobj=io.BytesIO(archive), mode="r:") as tar:
+            for member in tar:
+                stream = tar.extractfile(member) if member.isreg() else None
+                yield member, stream.read() if stream is not None else b""
+    except tarfile.TarError:
+        return
+
+
+def cross(archive: bytes, more: Iterable[Entry] = (), *, is_reversed: bool = False) -> bytes:
+    """The archive as the verifier's container gets it, after Harbor: owner root, special files dropped.
+
+    `more` is put behind it. `is_reversed` turns the order around in which the files of the archive are made
+    (folders stay first).
+    """
+    kept: list[tuple[tarfile.TarInfo, bytes]] = []
+    for member, data in iterate_members(archive):
+        if not (member.isreg() or member.isdir() or member.issym()):
+            if not member.islnk():
+                continue
+            data = _linked(member, kept)
+            member.type, member.linkname, member.size = tarfile.REGTYPE, "", len(data)
+        member.uid = member.gid = 0
+        member.uname = member.gname = ""
+        member.pax_headers = {}
+        kept.append((member, data))
+    if is_reversed:
+        folders = [item for item in kept if item[0].isdir()]
+        kept = folders + [item for item in reversed(kept) if not item[0].isdir()]
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        for member, data in kept:
+            tar.addfile(member, io.BytesIO(data) if member.isreg() else None)
+        _add(tar, more)
+    return stream.getvalue()
+
+
+def _linked(member: tarfile.TarInfo, kept: Iterable[tuple[tarfile.TarInfo, bytes]]) -> bytes:
+    return next((data for other, data in kept if other.name == member.linkname), b"")
+
+
+def read_files(archive: bytes) -> dict[str, bytes]:
+    """The regular files of a tar by absolute path."""
+    return {_absolute(member.name): data for member, data in iterate_members(archive) if member.isreg()}
+
+
+def digest_of(archive: bytes) -> str:
+    """The hex SHA-256 of what an archive holds: paths, kinds, permission bits, bytes; no owners, no times."""
+    content = sorted(
+        (
+            _absolute(member.name),
+            member.type.decode("latin-1"),
+            member.mode & 0o7777,
+            member.linkname,
+            hashlib.sha256(data).hexdigest(),
+        )
+        for member, data in iterate_members(archive)
+    )
+    return hashlib.sha256(canonical_json(content)).hexdigest()
+
+
+def _absolute(name: str) -> str:
+    return "/" + name.removeprefix("./").strip("/")
+
+
+def files_below(files: Mapping[str, bytes], folder: str) -> dict[str, bytes]:
+    """The files below an absolute folder, by their relative path."""
+    head = folder.rstrip("/") + "/"
+    return {path.removeprefix(head): data for path, data in files.items() if path.startswith(head)}

@@ -1,0 +1,65 @@
+"""A trial on disk: `trial.json`, the logs, the artifacts that were judged. Written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from pathlib import Path
+
+from aespec.model.expressions import Json
+from aespec.trial.result import TrialResult, result_from_json, result_to_json
+
+TRIAL_LIMIT_BYTES = 64 * 1024**2
+
+
+def write_trial(result: TrialResult, folder: Path) -> Path:
+    """Write a trial as `folder`, or beside it with a number where that is taken; the folder that it is now.
+
+    Written beside and renamed, so that a reader sees a whole trial or none. Raises OSError.
+    """
+    folder = folder.absolute()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(prefix=".trial-", dir=folder.parent))
+    try:
+        text = json.dumps(
+            result_to_json(result), indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False
+        )
+        (made / "trial.json").write_text(f"{text}\n", encoding="utf-8")
+        for name, data in sorted(result.logs.items()):
+            path = made / "logs" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        if result.artifacts:
+            (made / "artifacts.tar").write_bytes(result.artifacts)
+        made.chmod(0o755)
+        return _claim(made, folder)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def _claim(made: Path, folder: Path) -> Path:
+    for number in range(1, 10_000):
+        target = folder if number == 1 else folder.with_name(f"{folder.name}-{number}")
+        try:
+            made.rename(target)
+        except OSError:
+            if not target.exists():
+                raise
+            continue
+        return target
+    raise FileExistsError(folder)
+
+
+def load_trial(path: Path) -> TrialResult:
+    """A trial from its folder or its `trial.json`. Raises OSError, and ValueError for what isn't one."""
+    file = path / "trial.json" if path.is_dir() else path
+    if file.stat().st_size > TRIAL_LIMIT_BYTES:
+        raise ValueError(f"{file.name} is larger than a trial's result can be")
+    try:
+        told: Json = json.loads(file.read_text(encoding="utf-8"))
+    except RecursionError:
+        raise ValueError(f"{file.name} is nested too deep") from None
+    if not isinstance(told, dict):
+        raise ValueError(f"{file.name} is not a trial's result")
+    return result_from_json(told)

@@ -1,0 +1,77 @@
+"""Certificates and trials as texts."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+
+from aespec.fuzz.certificate import PROPERTIES, Certificate, Finding, Property
+from aespec.report import certificate_json, render_certificate, render_trial, trial_json
+from aespec.trial import TrialResult
+
+SCHEMAS = Path(__file__).parents[2] / "aespec" / "schemas"
+MADE = Certificate(
+    "ledger",
+    (
+        Property("builds", "holds", 10, 0, ("10 of 10 images made",)),
+        Property("solvable", "violated", 23, 1, ("the oracle passed 22 of 23 runs",)),
+        *(Property(name, "inconclusive", missing="words " * 30) for name in PROPERTIES[2:]),
+    ),
+    (
+        Finding(
+            "failing-oracle",
+            "error",
+            "solvable",
+            "it fails\x1b[2J " + "long " * 40,
+            "aespec trial x --agent oracle",
+        ),
+    ),
+    trust={"mode": "separate", "level": "separate", "reference": "docker"},
+    digests={
+        "spec": None,
+        "lock": None,
+        "bundles": [],
+        "images": {},
+        "tool": "aespec 0",
+        "operators": "0" * 64,
+    },
+    seeds={"family": 0, "instances": [0, 1]},
+    instances=2,
+    environment={"sandbox": "fork", "tier": "full", "reference": "docker", "is_reproducible": False},
+    cost={"cpu_s": 1.5, "wall_s": 2.0, "executions": {"fork": 12}},
+    made_on="2026-01-01",
+)
+
+
+def test_a_certificate_is_readable():
+    text = render_certificate(MADE)
+    assert text.startswith("ledger: NOT VALID as far as machines can tell\n")
+    assert "x solvable" in text
+    assert "0.8% … 21.0%" in text
+    assert "error[failing-oracle] solvable: it fails\\x1b[2J" in text
+    assert "see it again: aespec trial x --agent oracle" in text
+    assert "not reproducible" in text
+    assert "can't show that the author meant the right thing" in text
+    assert "\x1b" not in text
+    assert max(map(len, text.splitlines())) <= 125
+    for name in PROPERTIES:
+        assert name in text
+
+
+def test_the_same_text_from_its_json():
+    told = json.loads(certificate_json(MADE))
+    jsonschema.validate(told, json.loads((SCHEMAS / "certificate.schema.json").read_text()))
+    assert render_certificate(told) == render_certificate(MADE)
+
+
+def test_a_damaged_document_does_not_break_the_text():
+    assert render_certificate({"properties": [{}, 3], "findings": "no", "valid": "yes"})
+
+
+def test_a_trial_is_readable():
+    result = TrialResult("t", "0" * 64, "nop", "fork", "fail", 0.0, seconds={"verify": 0.25})
+    jsonschema.validate(
+        json.loads(trial_json(result)), json.loads((SCHEMAS / "trial.schema.json").read_text())
+    )
+    assert "nop  FAIL  reward 0" in render_trial(result)
+    assert "verify 0.25 s" in render_trial(result)
