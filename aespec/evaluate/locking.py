@@ -107,6 +107,11 @@ class _Images:
             if digest is not None:
                 return LockedImage(digest, "registry")
         image = self.prepare(Recipe(name, (), "environment"))
+        if not image.is_reproducible:
+            raise SandboxError(
+                f"{name} can't be locked: this machine's own /usr stands in for it",
+                f"start an engine that has {name}, install mmdebstrap, or `aespec images import {name} TAR`",
+            )
         return LockedImage(image.digest, "engine" if self._sandbox.name == "docker" else "store")
 
     def versions(self, image: Image, names: set[str], manager: str) -> Mapping[str, str]:

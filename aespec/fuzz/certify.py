@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from aespec import __version__
-from aespec.bundle.lock import lock_path, read_lock
+from aespec.bundle.lock import lock_digest, lock_path, read_lock
 from aespec.bundle.plan import Bundle
 from aespec.bundle.write import write
 from aespec.compiler import compile_instance, load
@@ -24,6 +24,7 @@ from aespec.fuzz.bench import Bench, BudgetSpentError, Prepared, Rung
 from aespec.fuzz.certificate import PROPERTIES, Certificate, Finding, Property
 from aespec.fuzz.cost import Meter
 from aespec.fuzz.journal import Journal
+from aespec.fuzz.locked import Locked, find_lock
 from aespec.fuzz.properties import (
     builds,
     complete,
@@ -109,6 +110,7 @@ def certify(
             target=str(path),
             draw=compiler.draw,
             meter=meter,
+            locked=find_lock(task, lock, sandbox, options.progress),
         )
         return certificate, found
     finally:
@@ -125,8 +127,12 @@ def certify_bundles(
     target: str = "",
     draw: Callable[[], Bundle | None] | None = None,
     meter: Meter | None = None,
+    locked: Locked | None = None,
 ) -> Certificate:
-    """The certificate of bundles that are instances of one task; `draw` gives a further one, where it can."""
+    """The certificate of bundles that are instances of one task; `draw` gives a further one, where it can.
+
+    `locked` is what their images are made of, where that is known.
+    """
     options = options or CertifyOptions()
     meter = meter or Meter()
     fast = Rung(sandbox.name, Prepared(sandbox))
@@ -146,7 +152,9 @@ def certify_bundles(
         subjects = tuple(read_subject(bundle) for bundle in bundles)
     except BundleError as fault:
         return _broken(bundles[0].name, bundles[0].path, fault, options, meter)
-    study = Study(subjects, bench, fast, slow, target or str(bundles[0].path), options.repeats)
+    study = Study(
+        subjects, bench, fast, slow, target or str(bundles[0].path), options.repeats, locked or Locked()
+    )
     properties = _measure(study, _drawer(draw), options.only)
     certificate = _assemble(study, properties, options, meter, has_reference=reference is not None)
     if not any(item.missing == OUT_OF_TIME for item in properties):
@@ -261,7 +269,7 @@ def _assemble(
         trust={"mode": manifest.get("trust"), "level": manifest.get("trust"), "reference": reference},
         digests={
             "spec": digests.get("spec"),
-            "lock": digests.get("lock"),
+            "lock": lock_digest(study.locked.lock) if study.locked.lock else digests.get("lock"),
             "bundles": [subject.bundle.digest for subject in study.subjects],
             "images": images,
             "tool": f"aespec {__version__}",

@@ -9,6 +9,7 @@ from pathlib import Path
 from aespec.bundle.plan import Bundle
 from aespec.fuzz.bench import Acting, Bench, Judging, Rung
 from aespec.fuzz.certificate import Finding
+from aespec.fuzz.locked import Locked
 from aespec.fuzz.states import changed_files
 from aespec.fuzz.subject import Subject
 from aespec.trial import NOP, ORACLE, EndState, TrialResult
@@ -35,6 +36,7 @@ class Study:
     reference: Rung
     target: str
     repeats: Repeats = field(default_factory=Repeats)
+    locked: Locked = field(default_factory=Locked)
     findings: list[Finding] = field(default_factory=list)
     _oracles: dict[int, EndState] = field(default_factory=dict)
     _starts: dict[int, EndState] = field(default_factory=dict)

@@ -29,8 +29,13 @@ def render_certificate(certificate: Certificate | Mapping[str, Json], *, width: 
 
 def _head(told: Mapping[str, Json], width: int) -> Iterator[str]:
     valid = told.get("valid")
-    verdict = _VALID[valid if isinstance(valid, bool) else None]
-    yield f"{_safe(told.get('task'))}: {verdict} as far as machines can tell"
+    verdict = f"{_VALID[valid if isinstance(valid, bool) else None]} as far as machines can tell"
+    verdicts = [item.get("verdict") for item in _objects(told.get("properties"))]
+    held = verdicts.count("holds")
+    if valid is None and held:
+        rest = f"{held} of {len(verdicts)} properties hold, the others aren't decided"
+        verdict = f"no fault found; {rest}"
+    yield f"{_safe(told.get('task'))}: {verdict}"
     yield from textwrap.wrap(
         _safe(told.get("scope")), width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
     )

@@ -5,7 +5,6 @@ Importing this package is cheap; a backend is loaded when it is opened.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from typing import TYPE_CHECKING, Any
 
@@ -29,9 +28,11 @@ def open_sandbox(name: str, **options: Any) -> Sandbox:
 
     Nothing is started; a backend that can't work here says so in `abilities`, and raises when it is used.
     """
-    from aespec.sandbox.api import SandboxError
-
     if name not in _BACKENDS:
+        import difflib
+
+        from aespec.sandbox.api import SandboxError
+
         near = difflib.get_close_matches(name, _BACKENDS, n=1)
         raise SandboxError(
             f"there is no sandbox {name!r}" + (f", did you mean {near[0]!r}?" if near else ""),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from aespec.bundle.plan import Bundle
 from aespec.fuzz.certificate import Property, decide
 from aespec.fuzz.study import Study
 from aespec.sandbox.api import SandboxError
@@ -32,7 +33,15 @@ def measure(study: Study) -> Property:
             if not image.is_reproducible:
                 missing.append("a base image: it stands on this machine's own /usr")
     evidence.append(f"{tried - bad} of {tried} images made in {study.fast.name}")
-    if not study.first.bundle.manifest.get("is_pinned"):
-        missing.append("a lock that pins image and packages (`aespec lock`)")
+    if study.locked.lock is not None:
+        evidence.append(study.locked.evidence)
+    elif not _names_a_lock(study.first.bundle):
+        missing.append(study.locked.missing or "a lock that pins image and packages (`aespec lock`)")
     missing = list(dict.fromkeys(missing))
     return Property("builds", decide(bad, missing), tried, bad, tuple(evidence), "; ".join(missing))
+
+
+def _names_a_lock(bundle: Bundle) -> bool:
+    """Whether a bundle was compiled with a lock."""
+    digests = bundle.manifest.get("digests")
+    return isinstance(digests, dict) and digests.get("lock") is not None
