@@ -17,8 +17,7 @@ from aespec.runtime.state import Trouble
 from tests.runtime.places import SYSTEM_PYTHON, Verifier, account, check, document
 
 IS_ROOT = os.geteuid() == 0
-needs_root = pytest.mark.needs("root")
-"""Without root, programs run as the invoker, and nothing keeps them from what is the invoker's."""
+needs_root = pytest.mark.needs("root")  # without it, nothing keeps programs from what is the invoker's
 HELLO = '#!/bin/sh\necho hello\necho "$1" > made.txt\ncat\n'
 
 

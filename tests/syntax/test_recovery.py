@@ -36,7 +36,8 @@ def check(text):
             assert 0 <= span.start <= span.end <= len(text)
     slugs = {d.slug for d in diagnostics if d.is_error}
     if texts.grammar_takes(text):
-        assert slugs <= texts.BEYOND_THE_GRAMMAR
+        # What follows a heredoc that is taken for unclosed is read as statements, which the grammar doesn't do.
+        assert slugs <= texts.BEYOND_THE_GRAMMAR or "unclosed-heredoc" in slugs
     else:
         assert slugs
     for render in (render_text, render_jsonl, render_sarif):
@@ -47,6 +48,7 @@ def check(text):
 
 
 @given(texts.damaged())
+@example("a { }\n\nb {\n  c <<<python\n    d    >>>\n  }\n  e <<<python\n    f\n  >>>\n}\n}\n")
 def test_damaged_specs(text):
     check(text)
 
