@@ -36,7 +36,7 @@ def check(text):
             assert 0 <= span.start <= span.end <= len(text)
     slugs = {d.slug for d in diagnostics if d.is_error}
     if texts.grammar_takes(text):
-        # What follows a heredoc that is taken for unclosed is read as statements, which the grammar doesn't do.
+        # What follows a heredoc taken for unclosed is read as statements, which the grammar doesn't do.
         assert slugs <= texts.BEYOND_THE_GRAMMAR or "unclosed-heredoc" in slugs
     else:
         assert slugs
