@@ -1,5 +1,6 @@
-"""The folders of data that travel with the code: `grammar`, `templates` and `domains`."""
+"""Folders: those of data that travel with the code, and the one of what can be made again."""
 
+import os
 from pathlib import Path
 
 FOLDERS = ("domains", "grammar", "templates")
@@ -21,3 +22,17 @@ def folder(name: str) -> Path:
         if candidate.is_dir():
             return candidate
     raise FileNotFoundError(f"this installation of aespec lacks its folder {name!r}; install it again")
+
+
+def cache_folder() -> Path:
+    """Where everything lies that can be made again: layers, results of programs, tables of the grammar.
+
+    `$AESPEC_CACHE`, else `aespec` in `$XDG_CACHE_HOME` (ignored where relative, as its standard says), else
+    `~/.cache/aespec`. It may be missing, or not writable.
+    """
+    if chosen := os.environ.get("AESPEC_CACHE"):
+        return Path(chosen).absolute()
+    shared = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if shared.is_absolute():
+        return shared / "aespec"
+    return Path(os.path.expanduser("~")) / ".cache" / "aespec"  # noqa: PTH111 - never raises where home is unknown

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from aespec.bundle.faults import Faults
 from aespec.bundle.quoting import is_plain
-from aespec.bundle.setup import is_below
+from aespec.model.paths import is_below
 from aespec.source import Span
 
 NEVER = (

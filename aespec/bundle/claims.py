@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from aespec.bundle.faults import Faults
-from aespec.model.expressions import CallExpr, Expr, Json, Values
+from aespec.model.expressions import CallExpr, Expr, Json, Ref, Values, iterate_refs
 from aespec.model.rendering import MissingValueError, value_of
 from aespec.model.task import AllOf, AnyOf, Check, Claim, Condition, Task
 from aespec.source import Span
@@ -15,12 +15,17 @@ from aespec.source import Span
 
 @dataclass(frozen=True, slots=True)
 class PlannedClaim:
-    """A claim with an id that is unique in its task, and arguments that are plain JSON."""
+    """A claim with an id that is unique in its task, and arguments that are plain JSON.
+
+    `refs` are the values that the arguments were written with, `places` says where each argument stands.
+    """
 
     id: str
     predicate: str
     args: Mapping[str, Json]
     span: Span
+    refs: tuple[Ref, ...] = ()
+    places: Mapping[str, Span] = field(default_factory=dict, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +136,9 @@ def _condition(
 ) -> PlannedCondition:
     if isinstance(item, Claim):
         args = {name: _argument(value, values, faults) for name, value in item.args}
-        return PlannedClaim(f"{owner}/{next(numbers)}", item.predicate, args, item.span)
+        refs = tuple(ref for _, value in item.args for ref in iterate_refs(value))
+        places = {name: value.span for name, value in item.args}
+        return PlannedClaim(f"{owner}/{next(numbers)}", item.predicate, args, item.span, refs, places)
     items = tuple(_condition(inner, owner, numbers, values, faults) for inner in item.items)
     if isinstance(item, AllOf):
         return PlannedGroup("all", items)

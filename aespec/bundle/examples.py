@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from aespec.bundle.claims import PlannedCheck
 from aespec.bundle.faults import Faults
 from aespec.model.edit import Edit
-from aespec.model.edits import edit_to_json
+from aespec.model.edits import edit_to_json, occurrences
 from aespec.model.expressions import Json, Values
 from aespec.model.task import Example, PutEdit, Script, SwapEdit, Task
 
@@ -45,7 +45,9 @@ def examples_to_json(
         "schema": 1,
         "oracle": {"interpreter": oracle.interpreter, "text": oracle.text},
         "examples": [
-            _example(item, values, names, faults) for item in written if item.instance in (None, seed)
+            _example(item, oracle.text, values, names, faults)
+            for item in written
+            if item.instance in (None, seed)
         ],
     }
 
@@ -60,7 +62,8 @@ def rule_ids(checks: Sequence[PlannedCheck]) -> Mapping[str, str]:
     return {**names, **{check.id: check.id for check in checks}}
 
 
-def _example(item: Example, values: Values, names: Mapping[str, str], faults: Faults) -> Json:
+def _example(item: Example, oracle: str, values: Values, names: Mapping[str, str], faults: Faults) -> Json:
+    """One example; `oracle` is the oracle's program with its values in, which swaps are tried on."""
     for name in item.breaks:
         if name not in names:
             faults.error("breaks-unknown", f"there is no rule or check {name} to break", item.span)
@@ -71,7 +74,7 @@ def _example(item: Example, values: Values, names: Mapping[str, str], faults: Fa
         planned = plan_script(item.body, values, faults)
         script = {"interpreter": planned.interpreter, "text": planned.text}
     else:
-        edits, oracle_edits = [], []
+        edits, oracle_edits, rendered = [], [], oracle
         for edit in item.body:
             if isinstance(edit, SwapEdit):
                 swap: dict[str, Json] = {
@@ -79,6 +82,7 @@ def _example(item: Example, values: Values, names: Mapping[str, str], faults: Fa
                     "new": faults.render(edit.new, values),
                 }
                 if edit.path is None:
+                    rendered = _swapped(rendered, swap, edit, faults)
                     oracle_edits.append(swap)
                 else:
                     edits.append(dict(edit_to_json(Edit(faults.render(edit.path, values), "", "swap", swap))))
@@ -98,3 +102,20 @@ def _example(item: Example, values: Values, names: Mapping[str, str], faults: Fa
         "edits": edits,
         "oracle_edits": oracle_edits,
     }
+
+
+def _swapped(program: str, swap: Mapping[str, Json], edit: SwapEdit, faults: Faults) -> str:
+    """The oracle's program after a swap; an error where the text doesn't stand there exactly once."""
+    old, new = str(swap["old"]), str(swap["new"])
+    count = occurrences(program, old)
+    if count == 1:
+        return program.replace(old, new)
+    times = "doesn't stand" if count == 0 else f"stands {count} times"
+    faults.error(
+        "swap-not-once",
+        f"`{' '.join(old.split())[:40]}` {times} in the oracle's program with its values in",
+        edit.old.span,
+        why="A swap says exactly which place it changes.",
+        help="Copy the text from the oracle, with as much around it as makes it stand once.",
+    )
+    return program

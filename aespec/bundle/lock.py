@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping
@@ -10,6 +9,7 @@ from pathlib import Path
 
 from aespec.diagnostics.diagnostic import Diagnostic, Severity
 from aespec.model.expressions import Json
+from aespec.model.json_text import json_digest, write_json
 from aespec.model.lock import Lock, LockedImage
 
 SCHEMA = 1
@@ -48,14 +48,13 @@ def lock_to_json(lock: Lock) -> dict[str, Json]:
 
 def write_lock(lock: Lock) -> bytes:
     """The bytes of the lock's file."""
-    text = json.dumps(lock_to_json(lock), indent=2, sort_keys=True, ensure_ascii=False)
-    return f"{text}\n".encode()
+    return write_json(lock_to_json(lock))
 
 
 def lock_digest(lock: Lock) -> str:
     """The hex SHA-256 of what is pinned, whatever the date: the same pins are the same lock."""
     pinned = {key: value for key, value in lock_to_json(lock).items() if key != "made_on"}
-    return hashlib.sha256(json.dumps(pinned, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    return json_digest(pinned)
 
 
 def read_lock(path: Path) -> tuple[Lock | None, tuple[Diagnostic, ...]]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 
 from aespec.bundle.plan import BundlePlan, PlannedFile
 from aespec.bundle.recipe import AddUser, Copy, MakeFolder, Packages, Raw, Recipe, RecipeStep, Shell
 from aespec.model.expressions import Json
+from aespec.model.json_text import json_digest
 
 MANIFEST_PATH = "aespec/manifest.json"
 """Where the manifest lies in a bundle; the only file that isn't in its own table."""
@@ -18,12 +18,6 @@ RECIPES_PATH = "aespec/recipes.json"
 
 SCHEMA = 1
 """The schema of manifest and recipes that is written; a reader refuses a newer one."""
-
-
-def write_json(value: Json) -> bytes:
-    """JSON as aespec writes it to files: sorted keys, two spaces, LF, one final newline, UTF-8."""
-    text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
-    return f"{text}\n".encode()
 
 
 def build_manifest(plan: BundlePlan) -> dict[str, Json]:
@@ -36,8 +30,7 @@ def build_manifest(plan: BundlePlan) -> dict[str, Json]:
 def manifest_digest(manifest: Mapping[str, Json]) -> str:
     """The hex SHA-256 of the canonical JSON of a manifest without its `digest`: the bundle's identity."""
     body = {key: value for key, value in manifest.items() if key != "digest"}
-    text = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return json_digest(body)
 
 
 def file_entry(file: PlannedFile) -> dict[str, Json]:

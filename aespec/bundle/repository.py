@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from aespec.model.expressions import Values
 from aespec.model.instance import FixtureFile, RepoFiles
+from aespec.model.paths import is_below
 from aespec.model.rendering import render
 from aespec.model.task import CommitStep, RepoStep
 from aespec.source import Span
@@ -24,6 +25,10 @@ FIRST_COMMIT = datetime(2024, 1, 1, 9, 0, tzinfo=UTC)
 
 AUTHOR = "Alex Doe <alex@example.com>"
 """Who wrote a commit that names nobody."""
+
+
+IMPORTED = "aespec-import"
+"""The branch that the stream is read into; `repo.sh` deletes it."""
 
 
 class RepositoryError(ValueError):
@@ -80,7 +85,7 @@ def build_repository(step: RepoStep, files: RepoFiles, values: Values) -> Reposi
     commits: list[Commit] = []
     branches: dict[str, int] = {}
     for at, (written, puts) in enumerate(zip(step.commits, files.commits, strict=True)):
-        _check_branch(written.branch, written.span)
+        _check_branch(written.branch, branches, written.span)
         parent = branches.get(written.branch, at - 1 if at else None)
         tree = dict(commits[parent].tree) if parent is not None else {}
         _change_tree(tree, written, puts, values)
@@ -125,7 +130,7 @@ def folders_of(tree: Tree) -> list[str]:
 def _commit_parts(at: int, commit: Commit, commits: Sequence[Commit]) -> Iterator[bytes]:
     who = f"{commit.author} {commit.date}"
     # No branch moves here: a ref below a name of its own is replaced by the last lines of the stream.
-    yield f"commit refs/heads/aespec-import\nmark :{at + 1}\nauthor {who}\ncommitter {who}\n".encode()
+    yield f"commit refs/heads/{IMPORTED}\nmark :{at + 1}\nauthor {who}\ncommitter {who}\n".encode()
     yield _data((commit.message.rstrip("\n") + "\n").encode())
     before: Tree = {}
     if commit.parent is not None:
@@ -189,11 +194,15 @@ def _check_path(path: str, span: Span) -> str:
 _BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*")
 
 
-def _check_branch(name: str, span: Span) -> None:
+def _check_branch(name: str, others: Iterable[str], span: Span) -> None:
     is_good = _BRANCH.fullmatch(name) and ".." not in name and not re.search(r"(\.lock|\.)(/|$)", name)
-    if not is_good or name == "aespec-import":
+    if not is_good or is_below(f"/{name}", f"/{IMPORTED}"):
         remedy = "Use letters, digits, `.`, `_`, `-`, and `/` between."
         raise RepositoryError("branch-name", f"{name!r} is no name for a branch", span, remedy)
+    for other in others:
+        if name != other and (is_below(f"/{name}", f"/{other}") or is_below(f"/{other}", f"/{name}")):
+            message = f"git keeps branches as files, so {name} and {other} can't both be there"
+            raise RepositoryError("branch-name", message, span, "Rename one of them.")
 
 
 _PERSON = re.compile(r"(?P<name>[^<>\x00-\x1f\x7f]+?)(?:\s*<(?P<mail>[^<>\s\x00-\x1f\x7f]+)>)?")

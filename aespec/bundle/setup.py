@@ -16,8 +16,9 @@ from aespec.bundle.render import render_template
 from aespec.bundle.repository import Repository, RepositoryError, build_repository, folders_of, import_stream
 from aespec.model.instance import FixtureFile, Instance, Planted
 from aespec.model.lock import Lock
+from aespec.model.packages import DEBIAN_PACKAGE, PYTHON_PACKAGE, package_name, pinned
+from aespec.model.paths import is_below
 from aespec.model.task import (
-    Account,
     AssetStep,
     FileStep,
     GenerateStep,
@@ -32,15 +33,8 @@ from aespec.model.task import (
 CONTEXT = "environment"
 """The bundle's folder that the agent's image is built from."""
 
-AGENT_UID = 1000
-"""What most images give their first account, and what consumers that mount folders expect."""
-
 _ACCOUNT = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
 _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_APT = re.compile(r"(?P<name>[a-z0-9][a-z0-9+.-]+(:[a-z0-9]+)?)(=[A-Za-z0-9][A-Za-z0-9.+:~-]*)?")
-_PIP = re.compile(
-    r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)(\[[A-Za-z0-9._,-]+\])?((==|>=|<=|~=|!=|<|>)[A-Za-z0-9.*+!,<>=~-]+)?"
-)
 _IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:-]*(@sha256:[0-9a-f]{64})?")
 
 
@@ -83,9 +77,8 @@ def package_steps(task: Task, lock: Lock | None, faults: Faults, more: Iterable[
     wanted = [*more, *(("python3", "python3-pip") if pip and not brings_python(task) else ())]
     apt += [name for name in dict.fromkeys(wanted) if name not in {item.partition("=")[0] for item in apt}]
     steps = []
-    for manager, names, form, sign in (("apt", apt, _APT, "="), ("pip", pip, _PIP, "==")):
-        pins = (lock.apt if manager == "apt" else lock.pip) if lock is not None else {}
-        words = [_pin(name, manager, form, sign, pins, task, faults) for name in dict.fromkeys(names)]
+    for manager, names in (("apt", apt), ("pip", pip)):
+        words = [_pin(name, manager, lock, task, faults) for name in dict.fromkeys(names)]
         if words:
             steps.append(Packages(manager, tuple(words)))
     return steps
@@ -97,40 +90,22 @@ def brings_python(task: Task) -> bool:
     return name in ("python", "pypy")
 
 
-def agent_account(task: Task) -> Account | None:
-    """The account that the agent is; None for root."""
-    setup = task.setup
-    if setup.agent == "root":
-        return None
-    for account in setup.accounts:
-        if account.name == setup.agent:
-            return account
-    taken = {account.uid for account in setup.accounts}
-    uid = next(uid for uid in range(AGENT_UID, AGENT_UID + len(taken) + 1) if uid not in taken)
-    return Account(setup.agent, uid, f"/home/{setup.agent}")
-
-
-def _pin(
-    name: str,
-    manager: str,
-    form: re.Pattern[str],
-    sign: str,
-    pins: Mapping[str, str],
-    task: Task,
-    faults: Faults,
-) -> str:
-    found = form.fullmatch(name)
-    if found is None:
+def _pin(name: str, manager: str, lock: Lock | None, task: Task, faults: Faults) -> str:
+    form = DEBIAN_PACKAGE if manager == "apt" else PYTHON_PACKAGE
+    if not form.fullmatch(name):
+        sign = "=" if manager == "apt" else "=="
         faults.error(
             "package-name",
             f"{name!r} is no name of a package for {manager}",
-            task.span,
+            task.setup.span_of(manager) or task.span,
             help=f"Write a name, perhaps with its version: `name{sign}1.2.3`.",
         )
         return name
-    if sign not in name and found["name"] in pins:
-        return f"{name}{sign}{pins[found['name']]}"
-    return name
+    pins: Mapping[str, str] = {}
+    if lock is not None:
+        pins = lock.apt if manager == "apt" else lock.pip
+    version = pins.get(package_name(name))
+    return name if version is None else pinned(name, manager, version)
 
 
 @dataclass(slots=True)
@@ -167,11 +142,7 @@ class _Setup:
         return SetupPlan(recipe, self.files, self.repositories)
 
     def _accounts(self) -> None:
-        agent = agent_account(self.task)
-        accounts = [*self.task.setup.accounts]
-        if agent is not None and agent not in accounts:
-            accounts.insert(0, agent)
-        for account in accounts:
+        for account in self.task.setup.accounts:
             span = account.span or self.task.span
             if not _ACCOUNT.fullmatch(account.name) or account.name == "root":
                 self.faults.error("account-name", f"{account.name!r} is no name for an account", span)
@@ -267,8 +238,7 @@ class _Setup:
         setup = self.task.setup
         if is_below(path, setup.workdir):
             return setup.agent
-        agent = agent_account(self.task)
-        for account in [*setup.accounts, *([agent] if agent else [])]:
+        for account in setup.accounts:
             if is_below(path, account.home):
                 return account.name
         return "root"
@@ -346,8 +316,3 @@ class _Setup:
             folders=folders_of(repository.worktree),
         )
         self._shell(f"{at}-repo.sh", text, "root", workdir="/")
-
-
-def is_below(path: str, folder: str) -> bool:
-    """Whether a path is a folder itself or lies below it; nothing counts as below `/`."""
-    return folder != "/" and (path == folder or path.startswith(f"{folder.rstrip('/')}/"))

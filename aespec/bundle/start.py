@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from aespec.bundle.claims import PlannedClaim
 from aespec.bundle.faults import Faults
 from aespec.bundle.repository import Repository
-from aespec.bundle.setup import is_below
 from aespec.model.expressions import Json
 from aespec.model.instance import FixtureFile, Instance
+from aespec.model.paths import is_below
 from aespec.model.task import RunStep, Task
 from aespec.predicates.unchanged import is_excepted, patterns_of
 
@@ -47,17 +47,20 @@ def known_start(task: Task, instance: Instance, repositories: Mapping[int, Repos
 def baseline_of(
     scopes: Iterable[tuple[PlannedClaim, str]],
     start: StartState,
-    skipped: Iterable[str],
+    read: Iterable[str],
+    freed: Iterable[str],
     artifacts: Sequence[str],
     repositories: Iterable[Repository],
     faults: Faults,
 ) -> dict[str, Json]:
     """The entries of `baseline` in checks.json for the paths that `unchanged` protects.
 
-    `skipped` are files that another claim reads or that are freed: below a folder they are left out.
+    Below a folder, files that another claim reads (`read`) are left out, and so is what a freedom names
+    (`freed`: a leaf's address, a file, or a folder with all below it).
     """
     entries: dict[str, Json] = {}
-    left_out = set(skipped)
+    left_out = set(read)
+    free = [address.partition("#")[0].rstrip("/") for address in freed]
     for claim, scope in scopes:
         path = scope.partition("#")[0].rstrip("/") or "/"
         if not any(is_below(path, artifact) for artifact in artifacts):
@@ -66,7 +69,8 @@ def baseline_of(
         found = {
             name: file
             for name, file in start.files.items()
-            if name == path or (is_below(name, path) and name not in left_out)
+            if name == path
+            or (is_below(name, path) and name not in left_out and not any(is_below(name, it) for it in free))
         }
         if not found:
             _report_unknown(path, claim, faults)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from aespec.bundle.claims import PlannedCheck, check_to_json
 from aespec.bundle.faults import Faults
-from aespec.bundle.manifest import write_json
 from aespec.bundle.plan import PlannedFile
 from aespec.bundle.quoting import is_plain
 from aespec.bundle.recipe import AddUser, Copy, MakeFolder, Recipe, RecipeStep
@@ -16,6 +15,7 @@ from aespec.bundle.render import render_template
 from aespec.bundle.setup import base_image, brings_python, package_steps
 from aespec.model.expressions import Json
 from aespec.model.instance import Instance
+from aespec.model.json_text import write_json
 from aespec.model.lock import Lock
 from aespec.model.task import Task
 
@@ -33,6 +33,10 @@ PROCESSES = 128
 
 RUN_TIME_S = 60.0
 """How long one run of the solver's program may take; a predicate's own limit is lower or equal."""
+
+
+TOTAL_SHARE = 0.75
+"""The share of the verifier's time after which programs that hang get no more; the rest is for files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,7 @@ def checks_to_json(
             "timeout_s": min(RUN_TIME_S, task.limits.verify_time_s),
             "memory_bytes": task.limits.memory_bytes,
             "processes": PROCESSES,
+            "total_s": TOTAL_SHARE * task.limits.verify_time_s,
         },
         "seed": instance.seed,
         "checks": [check_to_json(check) for check in checks],

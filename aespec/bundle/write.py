@@ -21,10 +21,10 @@ from aespec.bundle.manifest import (
     build_manifest,
     manifest_digest,
     recipe_from_json,
-    write_json,
 )
 from aespec.bundle.plan import Bundle, BundlePlan, PlannedFile
 from aespec.model.expressions import Json
+from aespec.model.json_text import write_json
 
 _MANIFEST_LIMIT_BYTES = 64 * 1024 * 1024
 _REPORTED_AT_MOST = 10

@@ -5,14 +5,25 @@ from __future__ import annotations
 import json
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
-from aespec.cli.console import FORMAT, Status, clear_progress, outside_world, progress, worst
+from aespec.cli.console import (
+    FORMAT,
+    Status,
+    clear_progress,
+    outside_world,
+    progress,
+    warn,
+    warn_of_stand_in,
+    worst,
+)
 from aespec.cli.machinery import IMAGE_MAP, SANDBOX, SEED, open_named
-from aespec.cli.specs import image_map, is_bundle, report, tasks_and_bundles
+from aespec.cli.specs import has_manifest, image_map, is_unreadable, report, tasks_and_bundles
 
 if TYPE_CHECKING:
     from aespec.fuzz import Certificate, CertifyOptions
@@ -34,7 +45,10 @@ def parse_budget(_context: click.Context, _option: click.Parameter, value: str |
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="Folder to write NAME.certificate.json to."
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder to write NAME.certificate.json to.",
 )
 @click.option(
     "--instances", type=click.IntRange(min=1), default=5, help="How many instances; a family needs five."
@@ -52,7 +66,9 @@ def parse_budget(_context: click.Context, _option: click.Parameter, value: str |
 @IMAGE_MAP
 @SANDBOX
 @FORMAT
+@click.pass_context
 def command(
+    context: click.Context,
     paths: tuple[Path, ...],
     output: Path | None,
     instances: int,
@@ -65,11 +81,15 @@ def command(
 ) -> None:
     """Show that specs (or bundles) are solvable and that their verifiers tell right from wrong.
 
-    Exit status 0: every property holds. 1: one is violated. 3: none is, and something was not measured.
+    Exit status 0: every property holds. 1: one is violated. 2: a file can't be read, or nothing can run.
+    3: none is violated, and something was not measured.
     """
     from aespec.fuzz import CertifyOptions
     from aespec.targets import TargetOptions
 
+    if context.get_parameter_source("instances") is ParameterSource.COMMANDLINE:
+        refuse_bundles(paths)
+    kept: dict[str, Path] = {}
     statuses = []
     with outside_world():
         opened = open_named(sandbox, image_pairs)
@@ -78,17 +98,46 @@ def command(
             seed=seed,
             budget_s=budget,
             target_options=TargetOptions(images=image_map(image_pairs)),
-            progress=progress(),
+            wants_reference=reference != "none",
         )
         engine = find_reference(reference, opened, image_pairs)
-        for path in tasks_and_bundles(paths):
-            certificate = certify_path(path, opened, engine, options)
+        targets = list(tasks_and_bundles(paths))
+        for path in targets:
+            if not can_be_read(path):
+                statuses.append(Status.INFRASTRUCTURE)
+                continue
+            certificate = certify_path(path, opened, engine, replace(options, progress=progress(str(path))))
             clear_progress()
-            show(certificate, output_format)
-            if output is not None:
-                keep(certificate, output)
+            show(certificate, output_format, path if len(targets) > 1 else None)
+            if certificate.environment.get("is_reproducible") is False:
+                warn_of_stand_in(f"{path}: certified")
             statuses.append(status_of(certificate))
+            if output is not None and kept.setdefault(certificate.task, path) == path:
+                keep(certificate, output)
+            elif output is not None:
+                warn(f"the certificate of {path} isn't kept: {kept[certificate.task]} has the same task name")
+                statuses.append(Status.FINDINGS)
     sys.exit(worst(statuses))
+
+
+def refuse_bundles(paths: tuple[Path, ...]) -> None:
+    """A bundle is one instance: a number of instances says nothing about it. Raises UsageError."""
+    for path in paths:
+        if has_manifest(path):
+            raise click.UsageError(f"{path} is a bundle: it has one instance, and --instances is for specs")
+
+
+def can_be_read(path: Path) -> bool:
+    """Whether a spec's file can be read at all; what is in the way is printed."""
+    from aespec.syntax import read_source
+
+    if has_manifest(path):
+        return True
+    found = read_source(path)[1]
+    if is_unreadable(found):
+        report(found)
+        return False
+    return True
 
 
 def find_reference(choice: str, sandbox: Sandbox, pairs: tuple[str, ...]) -> Sandbox | None:
@@ -110,7 +159,7 @@ def certify_path(
     from aespec.bundle import open_bundle
     from aespec.fuzz import certify, certify_bundles
 
-    if is_bundle(path):
+    if has_manifest(path):
         return certify_bundles(
             [open_bundle(path)], sandbox, reference=engine, options=options, target=str(path)
         )
@@ -120,26 +169,28 @@ def certify_path(
     return certificate
 
 
-def show(certificate: Certificate, output_format: str) -> None:
-    """Print it in the form asked for."""
+def show(certificate: Certificate, output_format: str, path: Path | None) -> None:
+    """Print it in the form asked for, below the path where there are several."""
     from aespec.fuzz import certificate_to_json
     from aespec.report import render_certificate
 
     if output_format == "json":
         click.echo(json.dumps(certificate_to_json(certificate), sort_keys=True))
     else:
+        if path is not None:
+            click.echo(f"--- {path}")
         click.echo(render_certificate(certificate))
 
 
 def keep(certificate: Certificate, folder: Path) -> None:
     """Write it into the folder."""
-    from aespec.cli.fmt_command import replace_text
+    from aespec.cli.files import replace_bytes
     from aespec.fuzz import certificate_to_json
+    from aespec.model.json_text import write_json
 
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{certificate.task}.certificate.json"
-    text = json.dumps(certificate_to_json(certificate), indent=2, sort_keys=True, ensure_ascii=False)
-    replace_text(path, f"{text}\n")
+    replace_bytes(path, write_json(certificate_to_json(certificate)))
 
 
 def status_of(certificate: Certificate) -> Status:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -10,6 +12,8 @@ from enum import IntEnum
 from typing import NoReturn
 
 import click
+
+from aespec.cli.ending import describe, ending_in_order
 
 FORMAT = click.option(
     "--format",
@@ -37,22 +41,53 @@ def worst(statuses: list[Status]) -> Status:
 
 def fail(message: str, remedy: str = "") -> NoReturn:
     """End with status 2 and a message with its way out."""
-    click.echo(f"aespec: {message}", err=True)
-    if remedy:
-        click.echo(f"  way out: {remedy}", err=True)
+    with contextlib.suppress(OSError):  # where standard error is full too, the status has to do
+        click.echo(f"aespec: {message}", err=True)
+        if remedy:
+            click.echo(f"  way out: {remedy}", err=True)
+    drop_unwritten_output()
     sys.exit(Status.INFRASTRUCTURE)
 
 
-def progress() -> Callable[[str], None]:
-    """A sink for progress lines: the latest on one terminal line after two seconds, silent elsewhere."""
+def drop_unwritten_output() -> None:
+    """Let what standard output didn't take go: the interpreter would try again at its end, and complain."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        with contextlib.suppress(OSError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, 1)
+            os.close(nowhere)
+
+
+def warn(message: str) -> None:
+    """One line to standard error that isn't the result and doesn't change the status."""
+    clear_progress()
+    click.echo(f"aespec: {message}", err=True)
+
+
+def warn_of_stand_in(what: str) -> None:
+    """Say that the host's own /usr was the base image of `what` (a trial, a certificate, …)."""
+    warn(
+        f"{what} on this machine's own /usr in place of the debian base image: not reproducible elsewhere "
+        "(`aespec doctor` tells how to have the image)"
+    )
+
+
+def progress(subject: str = "") -> Callable[[str], None]:
+    """A sink for progress lines, led by what they are about.
+
+    The latest stands on one terminal line after two seconds; where there is no terminal, nothing is shown.
+    """
     started = time.monotonic()
+    lead = f"{subject}: " if subject else ""
     if not sys.stderr.isatty():
         return lambda text: None
 
     def show(text: str) -> None:
         if time.monotonic() - started < 2:
             return
-        line = "".join(char if char.isprintable() else " " for char in text)[:100]
+        line = "".join(char if char.isprintable() else " " for char in lead + text)[:100]
         sys.stderr.write(f"\r\x1b[2K{line}")
         sys.stderr.flush()
 
@@ -73,17 +108,19 @@ def outside_world() -> Iterator[None]:
     from aespec.sandbox.api import SandboxError
 
     try:
-        yield
+        with ending_in_order():
+            yield
     except (SandboxError, BundleError) as error:
         clear_progress()
         fail(str(error), error.remedy)
     except OSError as error:
         clear_progress()
         fail(f"{error.filename or 'the system'}: {error.strerror or error}", remedy_for(error))
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         clear_progress()
-        click.echo("aespec: stopped; what was finished is kept", err=True)
-        sys.exit(130)
+        said, status = describe(interrupt)
+        click.echo(f"aespec: {said}", err=True)
+        sys.exit(status)
 
 
 def remedy_for(error: OSError) -> str:
@@ -93,6 +130,16 @@ def remedy_for(error: OSError) -> str:
     return {
         errno.ENOSPC: "free some disk, or point AESPEC_CACHE and -o to a larger one",
         errno.EROFS: "choose another folder with -o, or set AESPEC_CACHE",
-        errno.EACCES: "choose another folder with -o, or set AESPEC_CACHE",
+        errno.EACCES: _access_remedy(error.filename),
+        errno.EPERM: _access_remedy(error.filename),
+        errno.ENOTDIR: "name a folder, not a file",
+        errno.EEXIST: "name a folder, not a file",
         errno.ENOENT: "check the path",
     }.get(error.errno or 0, "")
+
+
+def _access_remedy(path: object) -> str:
+    """What to do about a refusal: it depends on whether it was of reading or of writing."""
+    if isinstance(path, str | bytes | os.PathLike) and os.path.lexists(path) and not os.access(path, os.R_OK):
+        return "see that the file may be read by the user who runs this"
+    return "choose another folder with -o, or set AESPEC_CACHE"

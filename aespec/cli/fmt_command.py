@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
 import click
 
 from aespec.cli.console import Status, outside_world, worst
-from aespec.cli.specs import find_specs, report
+from aespec.cli.files import replace_text
+from aespec.cli.specs import find_specs, is_unreadable, report
 
 
 @click.command()
@@ -32,7 +32,7 @@ def format_file(path: Path, *, check: bool) -> Status:
         diagnostics = (*diagnostics, *more)
     if source is None or text is None:
         report(diagnostics)
-        return Status.FINDINGS
+        return Status.INFRASTRUCTURE if is_unreadable(diagnostics) else Status.FINDINGS
     if text == source.text:
         return Status.HOLDS
     if check:
@@ -41,21 +41,3 @@ def format_file(path: Path, *, check: bool) -> Status:
     replace_text(path, text)
     click.echo(f"formatted {path}")
     return Status.HOLDS
-
-
-def replace_text(path: Path, text: str) -> None:
-    """Replace a file's text atomically, keeping its permission bits; of a link, the target is replaced."""
-    replace_bytes(path, text.encode())
-
-
-def replace_bytes(path: Path, data: bytes) -> None:
-    """The same for bytes; a file that isn't there yet is made."""
-    path = path.resolve()
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_bytes(data)
-        if path.exists():
-            temporary.chmod(path.stat().st_mode & 0o7777)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from aespec.cli.console import Status, outside_world
-from aespec.cli.specs import find_specs
+from aespec.cli.specs import find_specs, is_colored, is_unreadable
 from aespec.diagnostics import Diagnostic
 
 
@@ -23,7 +23,10 @@ from aespec.diagnostics import Diagnostic
 )
 @click.option("--fix", is_flag=True, help="Apply the fixes that never change what a right spec means.")
 def command(paths: tuple[Path, ...], output_format: str, fix: bool) -> None:
-    """Say what is wrong with specs, without running any of their code. Exit status 1 if there is an error."""
+    """Say what is wrong with specs, without running any of their code.
+
+    Exit status 1 if there is an error in a spec, 2 if a file can't be read.
+    """
     with outside_world():
         specs = find_specs(paths)
         found: list[Diagnostic] = []
@@ -32,7 +35,9 @@ def command(paths: tuple[Path, ...], output_format: str, fix: bool) -> None:
                 apply_safe_fixes(path)
             found += lint_file(path)
     show(found, output_format, len(specs))
-    sys.exit(Status.FINDINGS if any(item.is_error for item in found) else Status.HOLDS)
+    if any(item.is_error and not is_unreadable([item]) for item in found):
+        sys.exit(Status.FINDINGS)
+    sys.exit(Status.INFRASTRUCTURE if is_unreadable(found) else Status.HOLDS)
 
 
 def lint_file(path: Path) -> tuple[Diagnostic, ...]:
@@ -44,7 +49,7 @@ def lint_file(path: Path) -> tuple[Diagnostic, ...]:
 
 def apply_safe_fixes(path: Path) -> None:
     """Write the safe fixes into the file, until none is left or five rounds have passed."""
-    from aespec.cli.fmt_command import replace_text
+    from aespec.cli.files import replace_text
     from aespec.diagnostics import apply_fixes
     from aespec.syntax import read_source
 
@@ -65,10 +70,15 @@ def show(found: list[Diagnostic], output_format: str, count: int) -> None:
     if output_format == "json":
         click.echo(render_jsonl(found), nl=False)
     elif output_format == "sarif":
-        click.echo(render_sarif(found))
+        from aespec import __version__
+        from aespec.cli.explanations import all_explanations
+
+        click.echo(
+            render_sarif(found, version=__version__, explanations=all_explanations().values()), nl=False
+        )
     else:
         if found:
-            click.echo(render_text(found, color=sys.stdout.isatty()))
+            click.echo(render_text(found, color=is_colored(sys.stdout)))
         errors = sum(item.is_error for item in found)
         files = "1 file" if count == 1 else f"{count} files"
         rest = len(found) - errors

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aespec.cli.console import Status, clear_progress, outside_world, progress, worst
+from aespec.cli.console import Status, clear_progress, outside_world, progress, warn, worst
 from aespec.cli.machinery import IMAGE_MAP, SANDBOX, RefusedError, load_spec, open_named
 from aespec.cli.specs import find_specs
 
@@ -33,20 +33,24 @@ def command(paths: tuple[Path, ...], image_pairs: tuple[str, ...], sandbox: str)
             try:
                 lock_spec(path, opened)
                 statuses.append(Status.HOLDS)
-            except RefusedError:
-                statuses.append(Status.FINDINGS)
+            except RefusedError as refusal:
+                statuses.append(refusal.status)
     sys.exit(worst(statuses))
 
 
 def lock_spec(path: Path, sandbox: Sandbox) -> None:
     """Make and write the lock of one spec. Raises RefusedError, SandboxError, OSError."""
     from aespec.bundle.lock import lock_path, write_lock
-    from aespec.cli.fmt_command import replace_bytes
+    from aespec.cli.files import replace_bytes
     from aespec.evaluate.locking import make_lock
 
-    lock = make_lock(load_spec(path), sandbox, today=dt.datetime.now(tz=dt.UTC).date(), progress=progress())
+    today = dt.datetime.now(tz=dt.UTC).date()
+    lock = make_lock(load_spec(path), sandbox, today=today, progress=progress(str(path)))
     clear_progress()
     place = lock_path(path)
     replace_bytes(place, write_lock(lock))
     counts = f"{len(lock.images)} images, {len(lock.apt)} Debian packages, {len(lock.pip)} Python packages"
     click.echo(f"wrote {place}: {counts}")
+    local = [name for name, image in lock.images.items() if image.source != "registry"]
+    if local:
+        warn(f"no registry digest is known for {', '.join(local)}: pinned by what it is made of here only")

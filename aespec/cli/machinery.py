@@ -7,15 +7,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from aespec.cli.console import progress
-from aespec.cli.specs import image_map, is_bundle, report
+from aespec.cli.console import Status, clear_progress, progress, warn_of_stand_in
+from aespec.cli.specs import has_manifest, image_map, is_unreadable, report
 
 if TYPE_CHECKING:
     from aespec.bundle.plan import Bundle
+    from aespec.model.lock import Lock
     from aespec.model.task import CheckedTask
     from aespec.sandbox.api import Sandbox
     from aespec.targets import TargetOptions
@@ -56,23 +57,31 @@ def open_named(name: str, pairs: Sequence[str]) -> Sandbox:
 
 @dataclass(frozen=True, slots=True)
 class Compiling:
-    """How bundles are made from a spec: the sandbox that evaluates its programs, and the target's options."""
+    """How bundles are made from a spec: the sandbox that evaluates its programs, and the target's options.
+
+    `tells_stand_in` is whether a base image that the host stood in for is told here, and not by the caller.
+    """
 
     sandbox: Sandbox
     target: str = "harbor"
     pairs: tuple[str, ...] = ()
     org: str = "aespec"
     network: str = "compose"
+    tells_stand_in: bool = False
 
-    def options(self, lock: Any) -> TargetOptions:
-        """The target's options for a spec with this lock (or None)."""
+    def options(self, lock: Lock | None) -> TargetOptions:
+        """The target's options for a spec with this lock."""
         from aespec.targets import TargetOptions
 
         return TargetOptions(org=self.org, network=self.network, images=image_map(self.pairs), lock=lock)
 
 
 class RefusedError(Exception):
-    """A spec doesn't compile; its diagnostics were printed."""
+    """A spec doesn't compile; its diagnostics were printed. `status` is what the command ends with."""
+
+    def __init__(self, path: Path, status: Status = Status.FINDINGS) -> None:
+        super().__init__(path)
+        self.status = status
 
 
 def load_spec(path: Path) -> CheckedTask:
@@ -82,7 +91,7 @@ def load_spec(path: Path) -> CheckedTask:
     task, found = load(path)
     report([item for item in found if item.is_error or task is not None])
     if task is None:
-        raise RefusedError(path)
+        raise RefusedError(path, Status.INFRASTRUCTURE if is_unreadable(found) else Status.FINDINGS)
     return task
 
 
@@ -100,9 +109,10 @@ def compile_spec(
 
     task = load_spec(path)
     lock, _found = read_lock(lock_path(path))
-    runner = ProgramRunner(compiling.sandbox, lock=lock, progress=progress())
+    runner = ProgramRunner(compiling.sandbox, lock=lock, progress=progress(str(path)))
     for seed in seeds:
         instance, found = evaluate(task, seed, runner)
+        clear_progress()
         report(found)
         if instance is None:
             raise RefusedError(path)
@@ -110,6 +120,8 @@ def compile_spec(
         report(found)
         if plan is None:
             raise RefusedError(path)
+        if compiling.tells_stand_in and not instance.is_reproducible:
+            warn_of_stand_in(f"{path}: its programs ran")
         yield write(plan, folder / name(task.name, seed))
 
 
@@ -122,7 +134,7 @@ def one_bundle(path: Path, seed: int | None, compiling: Compiling) -> Iterator[B
     from aespec.bundle import open_bundle
     from aespec.evaluate import instance_seeds
 
-    if is_bundle(path):
+    if has_manifest(path):
         if seed is not None:
             raise click.UsageError(f"{path} is a bundle: it has one instance, and --instance is for specs")
         yield open_bundle(path)

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 
 import click
 
 from aespec.cli.console import fail, outside_world
 
-NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 PLACEHOLDER = "NEW-TASK-NAME"
+
+
+def find_templates() -> dict[str, Path]:
+    """The templates by domain."""
+    from aespec.resources import folder
+
+    return {path.stem: path for path in (folder("templates") / "new").glob("*.aes")}
 
 
 @click.command()
 @click.argument("name")
 @click.option(
-    "--domain", default="terminal", help="Subject area; see `aespec new --help`'s list of templates."
+    "--domain",
+    default="terminal",
+    help=f"Subject area: {', '.join(sorted(find_templates()))}.",
+    show_default=True,
 )
 @click.option(
     "-o",
@@ -27,6 +35,9 @@ PLACEHOLDER = "NEW-TASK-NAME"
 )
 def command(name: str, domain: str, output: Path | None) -> None:
     """Write a spec that certifies as it stands, to edit. NAME is lower-case letters, digits and hyphens."""
+    from aespec.resolve.kinds import TASK_NAME
+    from aespec.resolve.reading import LONGEST_NAME
+
     with outside_world():
         templates = find_templates()
         if domain not in templates:
@@ -34,10 +45,10 @@ def command(name: str, domain: str, output: Path | None) -> None:
                 f"there is no template for the domain '{domain}'",
                 f"choose one of: {', '.join(sorted(templates))}",
             )
-        if not NAME.fullmatch(name):
+        if not TASK_NAME.fullmatch(name) or len(name) > LONGEST_NAME:
             fail(
                 f"'{name}' can't be a task's name",
-                "use lower-case letters, digits and single hyphens: ledger-totals",
+                f"use lower-case letters, digits and single hyphens, {LONGEST_NAME} in all: ledger-totals",
             )
         path = output or Path(f"{name}.aes")
         text = templates[domain].read_text(encoding="utf-8").replace(PLACEHOLDER, name)
@@ -48,10 +59,3 @@ def command(name: str, domain: str, output: Path | None) -> None:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)
     click.echo(f"wrote {path}\nnext: edit it, then  aespec lint {path}  and  aespec certify {path}")
-
-
-def find_templates() -> dict[str, Path]:
-    """The templates by domain."""
-    from aespec.resources import folder
-
-    return {path.stem: path for path in (folder("templates") / "new").glob("*.aes")}

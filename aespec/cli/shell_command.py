@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aespec.cli.console import Status, fail, outside_world
+from aespec.cli.console import fail, outside_world
 from aespec.cli.machinery import IMAGE_MAP, SANDBOX, Compiling, RefusedError, one_bundle, open_named
 
 if TYPE_CHECKING:
@@ -51,8 +51,8 @@ def command(
                 open_state(bundle, state, opened, user=user) as shell,
             ):
                 status = run_lines(shell, commands) if commands else ask_for_lines(shell)
-        except RefusedError:
-            sys.exit(Status.FINDINGS)
+        except RefusedError as refusal:
+            sys.exit(refusal.status)
         except AgentError as error:
             fail(str(error))
     sys.exit(status)

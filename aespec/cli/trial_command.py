@@ -8,8 +8,37 @@ from pathlib import Path
 
 import click
 
-from aespec.cli.console import FORMAT, Status, clear_progress, fail, outside_world, progress
+from aespec.cli.console import (
+    FORMAT,
+    Status,
+    clear_progress,
+    fail,
+    outside_world,
+    progress,
+    warn,
+    warn_of_stand_in,
+)
 from aespec.cli.machinery import IMAGE_MAP, SANDBOX, Compiling, RefusedError, one_bundle, open_named
+
+
+def check_agent(_context: click.Context, _option: click.Parameter, value: str) -> str:
+    """Refuse what can't be an agent before anything runs."""
+    kind, _, name = value.partition(":")
+    if not value.strip():
+        raise click.BadParameter("no agent is named; write oracle, nop, reject:NAME or the path of a script")
+    if kind in ("accept", "reject", "partial") and not name and not Path(value).is_file():
+        raise click.BadParameter(f"which {kind} is meant? write {kind}:NAME")
+    return value
+
+
+def warn_of_surprise(agent: str, outcome: str) -> None:
+    """Say so where an example of the spec isn't judged as the spec says it should be."""
+    kind, _, name = agent.partition(":")
+    if kind == "accept" and outcome == "fail":
+        warn(f"the accept '{name}' should pass, and it fails: the verifier refuses a right solution")
+    elif kind in ("reject", "partial") and outcome == "pass":
+        should = "fail" if kind == "reject" else "not get the full reward"
+        warn(f"the {kind} '{name}' should {should}, and it passes: the verifier takes a wrong solution")
 
 
 @click.command()
@@ -17,10 +46,13 @@ from aespec.cli.machinery import IMAGE_MAP, SANDBOX, Compiling, RefusedError, on
 @click.option(
     "--agent",
     required=True,
+    callback=check_agent,
     help="oracle, nop, accept:NAME, reject:NAME, partial:NAME, or a script (sh, or Python by its name).",
 )
 @click.option("--instance", type=click.IntRange(min=0), help="The instance's seed, where PATH is a spec.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Keep the trial in this folder.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path, file_okay=False), help="Keep the trial in this folder."
+)
 @IMAGE_MAP
 @SANDBOX
 @FORMAT
@@ -35,7 +67,8 @@ def command(
 ) -> None:
     """Run one agent on one bundle and judge the end state.
 
-    Exit status 0 when the reward is full, 1 when it is less, 2 when there is no verdict.
+    Exit status 0 when the reward is full, 1 when it is less or when PATH is a spec with errors, 2 when there
+    is no verdict or a file can't be read.
     """
     from aespec.report import render_trial
     from aespec.trial import AgentError, find_agent, result_to_json, run_trial, write_trial
@@ -44,9 +77,9 @@ def command(
         opened = open_named(sandbox, image_pairs)
         try:
             with one_bundle(path, instance, Compiling(opened, pairs=image_pairs)) as bundle:
-                result = run_trial(bundle, find_agent(bundle, agent), opened, progress=progress())
-        except RefusedError:
-            sys.exit(Status.FINDINGS)
+                result = run_trial(bundle, find_agent(bundle, agent), opened, progress=progress(str(path)))
+        except RefusedError as refusal:
+            sys.exit(refusal.status)
         except AgentError as error:
             fail(str(error))
         clear_progress()
@@ -57,6 +90,9 @@ def command(
         click.echo(render_trial(result))
         if kept:
             click.echo(f"kept in {kept}; `aespec why {kept}` tells more")
+    if not result.is_reproducible:
+        warn_of_stand_in("this trial ran")
+    warn_of_surprise(agent, result.outcome)
     if result.outcome == "error":
         sys.exit(Status.INFRASTRUCTURE)
     sys.exit(Status.HOLDS if result.outcome == "pass" else Status.FINDINGS)

@@ -20,4 +20,4 @@ def command(trial: Path) -> None:
             result = load_trial(trial)
         except ValueError as error:
             fail(f"{trial} is no trial: {error}", "name a folder that `aespec trial -o FOLDER` wrote")
-    click.echo(explain(result))
+    click.echo(explain(result, is_full=True))

@@ -15,14 +15,6 @@ SIZE_LIMIT_BYTES = 512 * 1024**2
 """What the folder may hold; the entries not used for longest go first."""
 
 
-def cache_folder() -> Path:
-    """The folder of everything that can be remade: `AESPEC_CACHE`, else below the user's cache folder."""
-    named = os.environ.get("AESPEC_CACHE")
-    if named:
-        return Path(named).absolute()
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "aespec"
-
-
 class ContentCache:
     """JSON values by a hex key, one file each. A missing, damaged or unwritable cache only costs time.
 

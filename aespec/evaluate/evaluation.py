@@ -11,7 +11,7 @@ from aespec.diagnostics.diagnostic import Diagnostic
 from aespec.evaluate.draws import GeneratorError, draw_value
 from aespec.evaluate.failures import error, explain_failure
 from aespec.evaluate.graph import Key, Node, list_nodes
-from aespec.evaluate.programs import Failure, Job, Made, ProgramRunner, is_below
+from aespec.evaluate.programs import Failure, Job, Made, ProgramRunner
 from aespec.evaluate.start_state import (
     FileMaker,
     Place,
@@ -23,6 +23,7 @@ from aespec.evaluate.start_state import (
 )
 from aespec.model.expressions import CheckSlot, Json, Kind, Program, Ref, iterate_refs
 from aespec.model.instance import FixtureFile, Instance
+from aespec.model.paths import is_below
 from aespec.model.rendering import MissingValueError, look_up, render, value_of
 from aespec.model.task import (
     AssetStep,

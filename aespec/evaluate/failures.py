@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from aespec.diagnostics.diagnostic import Diagnostic, Severity
 from aespec.evaluate.programs import Failure
 from aespec.model.expressions import Program
@@ -50,10 +52,19 @@ KINDS = {
     ),
 }
 
+_ABSOLUTE = re.compile(r"^(?:FileNotFoundError|PermissionError|NotADirectoryError): .*: '/([^']+)'\Z")
+"""How Python tells that an absolute path isn't there, though `app/x` may be."""
+
 
 def explain_failure(what: str, program: Program, failure: Failure) -> Diagnostic:
     """A failure of a program, at the line of it in the spec where that is known."""
     slug, headline, remedy = KINDS.get(failure.kind, KINDS["failed"])
+    absolute = _ABSOLUTE.search(failure.message)
+    if absolute:
+        remedy = (
+            f"Files of the start state lie below the current folder: open `{absolute[1]}`, and name "
+            f"`/{absolute[1]}` in `from`."
+        )
     return Diagnostic(
         slug=slug,
         severity=Severity.ERROR,

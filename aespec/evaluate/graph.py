@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from aespec.evaluate.programs import is_below
 from aespec.evaluate.start_state import FileMaker, Place, iterate_makers, path_text
 from aespec.model.expressions import Kind, Program, Ref, Text, Values, iterate_refs
+from aespec.model.paths import is_below
 from aespec.model.task import AssetStep, Computed, FileStep, GenerateStep, Param, RepoStep, Secret, Task
 from aespec.source import Span
 

@@ -16,7 +16,8 @@ from aespec.bundle.recipe import Packages, Recipe
 from aespec.bundle.setup import brings_python, package_steps
 from aespec.evaluate.programs import EVALUATOR_BASE
 from aespec.model.lock import Lock, LockedImage
-from aespec.model.task import AssetStep, CheckedTask, RepoStep
+from aespec.model.packages import package_name
+from aespec.model.task import AssetStep, CheckedTask
 from aespec.sandbox.api import Image, Outcome, Program, Sandbox, SandboxError, SandboxLimits
 
 _LIMITS = SandboxLimits()
@@ -47,8 +48,8 @@ def make_lock(
     images = _Images(sandbox, progress)
     base = task.setup.base
     packages = _packages(task)
-    apt = {name.partition("=")[0] for step in packages if step.manager == "apt" for name in step.names}
-    pip = {_project(name) for step in packages if step.manager == "pip" for name in step.names}
+    apt = {package_name(name) for step in packages if step.manager == "apt" for name in step.names}
+    pip = {package_name(name) for step in packages if step.manager == "pip" for name in step.names}
     image = images.prepare(Recipe(base, tuple(packages), "environment"))
     evaluator = images.prepare(Recipe(EVALUATOR_BASE, (Packages("apt", ("python3",)),), "environment"))
     return Lock(
@@ -76,18 +77,9 @@ def _packages(task: CheckedTask) -> list[Packages]:
 
 
 def _assets(task: CheckedTask) -> Iterator[tuple[str, str]]:
-    for step in task.setup.steps:
-        inner = (
-            [file for commit in step.commits for file in commit.files] if isinstance(step, RepoStep) else []
-        )
-        for item in [step, *inner]:
-            if isinstance(item, AssetStep):
-                yield item.origin, hashlib.sha256(item.data).hexdigest()
-
-
-def _project(requirement: str) -> str:
-    """The name in a requirement, without extras and version."""
-    return re.split(r"[\[=<>!~]", requirement, maxsplit=1)[0]
+    for step in task.setup.file_steps:
+        if isinstance(step, AssetStep):
+            yield step.origin, hashlib.sha256(step.data).hexdigest()
 
 
 class _Images:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-import io
 import json
-import tarfile
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,12 +13,15 @@ from functools import cache
 from pathlib import Path
 
 from aespec.bundle.recipe import Packages, Recipe
-from aespec.evaluate.cache import ContentCache, cache_folder
+from aespec.evaluate.cache import ContentCache
 from aespec.evaluate.driver import CLEAN_ENVIRONMENT
 from aespec.model.expressions import Json
-from aespec.model.instance import canonical_json
+from aespec.model.json_text import json_digest
 from aespec.model.lock import Lock
+from aespec.model.paths import is_below
+from aespec.resources import cache_folder
 from aespec.sandbox.api import Image, Outcome, Program, Sandbox, SandboxError, SandboxLimits
+from aespec.sandbox.tars import Entry, pack
 
 EVALUATOR_BASE = "debian:bookworm-slim"
 """The public image that the evaluator's root is made from where no lock names another."""
@@ -151,15 +152,10 @@ class ProgramRunner:
                 if any(is_below(path, read) for read in job.reads)
             },
         }
-        return hashlib.sha256(canonical_json(content)).hexdigest()
+        return json_digest(content)
 
 
 _DRIVER_ARGS = ("/aespec/driver.py", "/aespec/job.json", "/aespec/work")
-
-
-def is_below(path: str, folder: str) -> bool:
-    """Whether an absolute path is `folder` or lies below it."""
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 @cache
@@ -187,17 +183,14 @@ def _archive(jobs: Sequence[Job], files: Mapping[str, bytes]) -> bytes:
         "files": {path: _encode(data) for path, data in files.items()},
         "programs": [_job_json(job) for job in jobs],
     }
-    stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as tar:
-        for name in ("aespec", "aespec/work"):
-            folder = tarfile.TarInfo(name)
-            folder.type, folder.mode = tarfile.DIRTYPE, 0o755
-            tar.addfile(folder)
-        for name, data in (("aespec/driver.py", _driver()), ("aespec/job.json", json.dumps(told).encode())):
-            entry = tarfile.TarInfo(name)
-            entry.size, entry.mode = len(data), 0o644
-            tar.addfile(entry, io.BytesIO(data))
-    return stream.getvalue()
+    return pack(
+        [
+            Entry("/aespec", None, 0o755),
+            Entry("/aespec/work", None, 0o755),
+            Entry("/aespec/driver.py", _driver()),
+            Entry("/aespec/job.json", json.dumps(told).encode()),
+        ]
+    )
 
 
 def _encode(data: bytes) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from aespec.evaluate.programs import is_below
 from aespec.model.expressions import Kind, Text, Values
 from aespec.model.instance import FixtureFile, Planted, RepoFiles
+from aespec.model.paths import is_below
 from aespec.model.quoting import write_plain
 from aespec.model.rendering import render, value_of
 from aespec.model.task import AssetStep, FileStep, GenerateStep, PlantStep, RepoStep, Setup

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import threading
 import time
@@ -18,7 +17,7 @@ from aespec import __version__
 from aespec.bundle.plan import Bundle
 from aespec.bundle.recipe import Recipe
 from aespec.fuzz.journal import Journal
-from aespec.model.instance import canonical_json
+from aespec.model.json_text import json_digest
 from aespec.sandbox.api import Abilities, Image, Sandbox, SandboxLimits, Slot
 from aespec.trial import Agent, EndState, Perturbation, TrialResult, collect, verify
 
@@ -195,4 +194,4 @@ def _agent_key(agent: Agent) -> object:
 
 def _key(what: str, bundle: Bundle, rung: Rung, number: int, rest: object) -> str:
     content = [what, __version__, bundle.digest, rung.name, number, rest]
-    return hashlib.sha256(canonical_json(content)).hexdigest()
+    return json_digest(content)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from aespec.fuzz.statistics import wilson
 from aespec.model.expressions import Json
-from aespec.model.instance import canonical_json
+from aespec.model.json_text import json_digest
 
 PROPERTIES = (
     "builds",
@@ -24,8 +23,6 @@ PROPERTIES = (
     "family",
 )
 """Every property, in the order in which it is printed."""
-
-VERDICTS = ("holds", "violated", "flaky", "inconclusive", "not-measured")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +95,7 @@ class Certificate:
     def digest(self) -> str:
         """The hex SHA-256 of spec, lock and bundles."""
         what = {key: self.digests.get(key) for key in ("spec", "lock", "bundles")}
-        return hashlib.sha256(canonical_json(what)).hexdigest()
+        return json_digest(what)
 
 
 def certificate_to_json(certificate: Certificate) -> dict[str, Json]:

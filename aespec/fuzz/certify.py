@@ -19,7 +19,6 @@ from aespec.bundle.write import write
 from aespec.compiler import compile_instance, load
 from aespec.diagnostics.diagnostic import Diagnostic
 from aespec.evaluate import ProgramRunner, evaluate, iterate_seeds
-from aespec.evaluate.cache import cache_folder
 from aespec.fuzz.bench import Bench, BudgetSpentError, Prepared, Rung
 from aespec.fuzz.certificate import PROPERTIES, Certificate, Finding, Property
 from aespec.fuzz.cost import Meter
@@ -40,9 +39,10 @@ from aespec.fuzz.properties import (
 from aespec.fuzz.study import Repeats, Study
 from aespec.fuzz.subject import Subject, read_subject
 from aespec.model.expressions import Json
-from aespec.model.instance import canonical_json
+from aespec.model.json_text import json_digest
 from aespec.model.lock import Lock
 from aespec.model.task import CheckedTask
+from aespec.resources import cache_folder
 from aespec.sandbox.api import Sandbox, SandboxError
 from aespec.targets import TargetOptions
 from aespec.trial import BundleError
@@ -56,7 +56,8 @@ class CertifyOptions:
 
     `budget_s` stops it with what was found by then. `folder` keeps the compiled bundles (else they are
     temporary). `cache` holds the journal of a run that was killed. `only` names the properties to measure;
-    the others are then not measured. `repeats` may be lowered in tests only: the certificate prints counts.
+    the others are then not measured. Without `wants_reference` no engine was asked for, which the certificate
+    says. `repeats` may be lowered in tests only: the certificate prints counts.
     """
 
     instances: int = 5
@@ -68,6 +69,7 @@ class CertifyOptions:
     folder: Path | None = None
     cache: Path | None = None
     only: tuple[str, ...] = PROPERTIES
+    wants_reference: bool = True
     repeats: Repeats = field(default_factory=Repeats)
     progress: Callable[[str], None] | None = field(default=None, compare=False)
 
@@ -155,7 +157,14 @@ def certify_bundles(
     study = Study(
         subjects, bench, fast, slow, target or str(bundles[0].path), options.repeats, locked or Locked()
     )
-    properties = _measure(study, _drawer(draw), options.only)
+    try:
+        properties = _measure(study, _drawer(draw), options.only)
+    except KeyboardInterrupt as interrupt:
+        if journal.kept and journal.folder is not None:
+            interrupt.add_note(
+                f"{journal.kept} finished runs are kept in {journal.folder}; the same command goes on there"
+            )
+        raise
     certificate = _assemble(study, properties, options, meter, has_reference=reference is not None)
     if not any(item.missing == OUT_OF_TIME for item in properties):
         journal.finish()
@@ -163,6 +172,13 @@ def certify_bundles(
 
 
 OUT_OF_TIME = "time: the budget ran out"
+
+RESTS_ON_ORACLE = ("stable", "nop-fails", "sound", "complete", "guess-resistant", "unforgeable", "family")
+"""What says nothing of a verifier that nothing passes."""
+
+
+def _fails_everywhere(item: Property) -> bool:
+    return item.name == "solvable" and 0 < item.tried == item.bad
 
 
 def _measure(
@@ -189,6 +205,9 @@ def _measure(
             continue
         if found and found[0].verdict == "violated" and name != "stated":
             found.append(Property(name, "not-measured", missing="an image that can be built"))
+            continue
+        if name in RESTS_ON_ORACLE and any(_fails_everywhere(item) for item in found):
+            found.append(Property(name, "not-measured", missing="an oracle that passes"))
             continue
         try:
             if name == "solvable":
@@ -280,14 +299,20 @@ def _assemble(
         environment={
             "sandbox": study.fast.name,
             "tier": abilities.tier,
-            "reference": reference
-            if has_reference
-            else f"{reference} (no engine: the unmodified test.sh, cold)",
+            "reference": reference if has_reference else _stand_in(study.fast, options),
             "is_reproducible": is_reproducible,
         },
         cost=meter.cost(dict(study.bench.executions)),
         made_on=dt.datetime.now(tz=dt.UTC).date().isoformat(),
     )
+
+
+def _stand_in(rung: Rung, options: CertifyOptions) -> str:
+    """What had the last word without a second backend, in words."""
+    why = "no engine was to be had" if options.wants_reference else "an engine was not asked for"
+    if rung.name == "docker":
+        why = "it is the engine"
+    return f"{rung.name}, cold (the bundle's own test.sh in fresh slots; {why})"
 
 
 def _images(study: Study) -> tuple[dict[str, Json], bool]:
@@ -328,7 +353,7 @@ def _journal_folder(bundles: Sequence[Bundle], rungs: tuple[Rung, Rung], options
         options.seed,
         os.uname().release,
     ]
-    key = hashlib.sha256(canonical_json(what)).hexdigest()
+    key = json_digest(what)
     return (options.cache or cache_folder() / "certify") / key[:32]
 
 

@@ -51,6 +51,22 @@ oracle <<<sh
   sort /app/in.txt > /app/out.txt
 >>>
 
+# unclean-ending: a program broke off, and its end state is right
+## What
+The oracle, or an accept, ended with a status that isn't 0 or ran out of time; what it left passes.
+## Why
+A script that breaks off half way may show less than it was written to show.
+## Bad
+accept "by hand" <<<sh
+  oracle
+  jq . /app/out.json > /dev/null
+>>>
+## Good
+accept "by hand" <<<sh
+  oracle
+  printf '\n' >> /app/out.json
+>>>
+
 # cheating-oracle: the oracle knows what a solver can't
 ## What
 The oracle's text holds an answer or a secret that the instruction doesn't state, or differs between instances

@@ -21,7 +21,7 @@ class Journal:
 
     def __init__(self, folder: Path | None) -> None:
         """Read what an earlier run left in `folder`."""
-        self._folder = folder
+        self.folder = self._folder = folder
         self._lock = threading.Lock()
         self._kept: dict[str, dict[str, Json]] = {}
         if folder is not None:
@@ -31,6 +31,11 @@ class Journal:
                         told = json.loads(line)
                         self._kept[str(told["key"])] = told
         self.resumed = len(self._kept)
+
+    @property
+    def kept(self) -> int:
+        """How many runs are written down."""
+        return len(self._kept)
 
     def result(self, key: str) -> TrialResult | None:
         """The result of that key, or None."""
@@ -69,7 +74,7 @@ class Journal:
 
     def keep_state(self, key: str, state: EndState) -> None:
         """Write an end state down, its artifacts first."""
-        if self._folder is None or state.boundary is not None:
+        if self._folder is None or state.boundary is not None or state.refusal:
             return
         with contextlib.suppress(OSError):
             path = self._artifacts(state.digest)

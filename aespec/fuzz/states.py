@@ -6,6 +6,7 @@ import tarfile
 from collections.abc import Mapping
 from io import BytesIO
 
+from aespec.sandbox.tars import Entry, add_entries
 from aespec.trial import EndState
 from aespec.trial.archives import digest_of, iterate_members, read_files
 
@@ -19,12 +20,6 @@ def changed_files(before: EndState, after: EndState) -> tuple[str, ...]:
     """The files that are new or other in `after`, sorted. What lies below `.git` is no output of its own."""
     old, new = files_of(before), files_of(after)
     return tuple(sorted(path for path, data in new.items() if old.get(path) != data and "/.git/" not in path))
-
-
-def removed_files(before: EndState, after: EndState) -> tuple[str, ...]:
-    """The files that `after` lacks, sorted."""
-    new = files_of(after)
-    return tuple(sorted(path for path in files_of(before) if path not in new and "/.git/" not in path))
 
 
 def with_files(state: EndState, name: str, changes: Mapping[str, bytes | None]) -> EndState:
@@ -43,9 +38,6 @@ def with_files(state: EndState, name: str, changes: Mapping[str, bytes | None]) 
                     continue
                 data, member.size, member.type = new, len(new), tarfile.REGTYPE
             tar.addfile(member, BytesIO(data) if member.isreg() else None)
-        for path, data in sorted(left.items()):
-            told = tarfile.TarInfo(path.lstrip("/"))
-            told.size, told.mode = len(data), 0o644
-            tar.addfile(told, BytesIO(data))
+        add_entries(tar, [Entry(path, data) for path, data in sorted(left.items())])
     archive = stream.getvalue()
     return EndState(name, archive, digest_of(archive), status=0, is_reproducible=state.is_reproducible)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from aespec.bundle.plan import Bundle
-from aespec.fuzz.bench import Acting, Bench, Judging, Rung
+from aespec.fuzz.bench import Acting, Bench, Rung
 from aespec.fuzz.certificate import Finding
 from aespec.fuzz.locked import Locked
 from aespec.fuzz.states import changed_files
@@ -66,10 +66,6 @@ class Study:
         """Collect start and oracle states of all subjects at once, in parallel."""
         self._collect(self.subjects)
 
-    def judge(self, subject: Subject, states: list[EndState]) -> list[TrialResult]:
-        """Verdicts of end states by an instance's verifier, in the fast sandbox."""
-        return self.bench.judge([Judging(subject.bundle, state, self.fast) for state in states])
-
     def report(
         self,
         slug: str,
@@ -109,8 +105,3 @@ class Study:
 
 def _seed_of(bundle: Bundle, subjects: tuple[Subject, ...] | list[Subject]) -> int:
     return next(subject.seed for subject in subjects if subject.bundle is bundle)
-
-
-def renamed(state: EndState, name: str) -> EndState:
-    """The same end state under another agent's name."""
-    return replace(state, agent=name)

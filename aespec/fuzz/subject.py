@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -52,6 +52,12 @@ class Subject:
             elif isinstance(item, str):
                 found[item] = item
         return found
+
+
+def name_all(subjects: Sequence[Subject]) -> str:
+    """How several instances are called in one finding: the first by its name, the others by their number."""
+    others = len({subject.seed for subject in subjects}) - 1
+    return subjects[0].name + (f" and {others} other{'s' * (others > 1)}" if others else "")
 
 
 def read_subject(bundle: Bundle) -> Subject:

@@ -8,7 +8,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from typing import Any, AnyStr, cast
 
 from aespec.model.edit import Edit
 from aespec.model.expressions import Json
@@ -55,9 +55,15 @@ def apply_edit(data: bytes | None, edit: Edit) -> bytes | None:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         raise EditError(edit, "the file is not UTF-8") from None
-    if edit.pointer == "" or edit.pointer.startswith("/"):
-        return _apply_to_json(text, edit).encode("utf-8")
-    return _apply_to_table(text, edit).encode("utf-8")
+    is_json = edit.pointer == "" or edit.pointer.startswith("/")
+    return _encoded(_apply_to_json(text, edit) if is_json else _apply_to_table(text, edit), edit)
+
+
+def _encoded(text: str, edit: Edit) -> bytes:
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise EditError(edit, "half of a surrogate pair is no character") from None
 
 
 def edit_mode(edit: Edit) -> int | None:
@@ -98,18 +104,18 @@ def _apply_to_file(data: bytes | None, edit: Edit) -> bytes | None:
     if edit.operation == "delete":
         return None
     old, new = _texts(edit, "old", "new")
-    wanted = old.encode("utf-8")
+    wanted = _encoded(old, edit)
     if not wanted:
         raise EditError(edit, "`old` is empty")
-    found = _count(data, wanted)
+    found = occurrences(data, wanted)
     if found != 1:
         raise EditError(edit, f"`old` stands there {found} times, not once")
-    return data.replace(wanted, new.encode("utf-8"))
+    return data.replace(wanted, _encoded(new, edit))
 
 
-def _count(data: bytes, wanted: bytes) -> int:
-    """How often `wanted` stands in `data`, overlapping places counted too."""
-    count, at = 0, data.find(wanted)
+def occurrences(data: AnyStr, wanted: AnyStr) -> int:
+    """How often `wanted` stands in `data`, overlapping places counted too; an empty text stands nowhere."""
+    count, at = 0, data.find(wanted) if wanted else -1
     while at >= 0:
         count, at = count + 1, data.find(wanted, at + 1)
     return count
@@ -119,7 +125,7 @@ def _content(edit: Edit) -> bytes:
     value = edit.value if isinstance(edit.value, dict) else {}
     text, packed = value.get("text"), value.get("base64")
     if isinstance(text, str) and packed is None:
-        return text.encode("utf-8")
+        return _encoded(text, edit)
     if isinstance(packed, str) and text is None:
         try:
             return base64.b64decode(packed, validate=True)
@@ -138,7 +144,7 @@ def _texts(edit: Edit, *keys: str) -> list[str]:
 
 def _apply_to_json(text: str, edit: Edit) -> str:
     try:
-        document = json.loads(text)
+        document = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         raise EditError(edit, "the file is not JSON") from None
     if edit.pointer == "":
@@ -152,7 +158,16 @@ def _apply_to_json(text: str, edit: Edit) -> str:
             parent = _child(parent, key, edit)
         _change_json(parent, keys[-1], edit)
     indent = 2 if "\n" in text.strip() else None
-    return json.dumps(document, ensure_ascii=False, indent=indent) + ("\n" if text.endswith("\n") else "")
+    try:
+        # Escapes where the text had none but ASCII: half of a surrogate pair can be written in no other way.
+        changed = json.dumps(document, ensure_ascii=text.isascii(), indent=indent, allow_nan=False)
+    except ValueError:
+        raise EditError(edit, "the file holds a number beyond what a double holds") from None
+    return changed + ("\n" if text.endswith("\n") else "")
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(name)
 
 
 def _child(parent: Any, key: str, edit: Edit) -> Any:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from aespec.model.expressions import Json, Kind, Values
+from aespec.model.json_text import json_digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,18 +82,11 @@ class Instance:
 
     def __post_init__(self) -> None:
         """Compute the digest."""
-        object.__setattr__(self, "digest", hashlib.sha256(canonical_json(_content(self))).hexdigest())
+        object.__setattr__(self, "digest", json_digest(_content(self)))
 
     def value(self, kind: Kind, name: str) -> Json:
         """The value of a declaration; KeyError where there is none of that name."""
         return self.values[(kind, name)]
-
-
-def canonical_json(value: object) -> bytes:
-    """JSON with sorted keys, no spaces, ASCII only: equal values give equal bytes on every machine."""
-    return json.dumps(
-        value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
-    ).encode()
 
 
 def _content(instance: Instance) -> object:

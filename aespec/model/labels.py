@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from aespec.model.expressions import Expr, Kind, Program, Ref, iterate_refs
-from aespec.model.task import Computed, Declaration, GenerateStep, Param, Secret, Task
+from aespec.model.expressions import Expr, Kind, Program, Ref, Text, iterate_refs
+from aespec.model.paths import is_below
+from aespec.model.task import Computed, Declaration, GenerateStep, Param, PlantStep, Secret, Task
 
 LABELLED = (Kind.HIDDEN, Kind.ANSWER, Kind.SECRET)
 """Kinds that carry a label; a parameter never does, a `let` has those of what it is computed from."""
@@ -39,18 +40,15 @@ def direct_refs(body: Expr | Program) -> tuple[Ref, ...]:
 def flows(task: Task) -> Mapping[Key, tuple[Flow, ...]]:
     """For each declaration the labels that it carries, each with the shortest chain that brings it there.
 
-    A program with start-state paths in its `from` also carries what the steps that write them were made of:
-    but those are in the start state for the solver to read, so only labels of secrets are followed there,
-    and secrets enter setup by planting alone. So the names are all that has to be followed.
+    Of the files that a program reads (paths in its `from`) only planted secrets are followed: what else a
+    step is made of stands in the start state for the solver to read, and a secret is there to be found.
     """
     table = {declared_key(item): item for item in task.declarations}
-    found: dict[Key, tuple[Flow, ...]] = {}
-    for key in table:
-        found[key] = _follow(key, table)
-    return found
+    planted = [step for step in task.setup.steps if isinstance(step, PlantStep)]
+    return {key: _follow(key, table, planted) for key in table}
 
 
-def _follow(start: Key, table: Mapping[Key, Declaration]) -> tuple[Flow, ...]:
+def _follow(start: Key, table: Mapping[Key, Declaration], planted: Sequence[PlantStep]) -> tuple[Flow, ...]:
     """Breadth first, so chains are shortest; cycles can't occur in a resolved task but do no harm here."""
     results: dict[Kind, Flow] = {}
     queue: list[tuple[Key, tuple[str, ...]]] = [(start, (show(start),))]
@@ -62,12 +60,27 @@ def _follow(start: Key, table: Mapping[Key, Declaration]) -> tuple[Flow, ...]:
         item = table.get(key)
         if not isinstance(item, Computed):
             continue
-        for ref in direct_refs(item.body):
+        for ref in (*direct_refs(item.body), *_planted_in(item.reads, planted)):
             other = (ref.kind, ref.name)
             if other not in seen:
                 seen.add(other)
                 queue.append((other, (*chain, show(other))))
     return tuple(results.values())
+
+
+def _planted_in(reads: Iterable[Text], planted: Sequence[PlantStep]) -> Iterator[Ref]:
+    """The secrets that lie in the files read; where a path is made of values, any may."""
+    for text in reads:
+        for step in planted:
+            target = step.how.arg("path")
+            if not isinstance(target, Text):
+                continue
+            if text.refs or target.refs or is_below(_plain(target), _plain(text)):
+                yield step.secret
+
+
+def _plain(text: Text) -> str:
+    return "".join(part for part in text.parts if isinstance(part, str)).rstrip("/") or "/"
 
 
 def show(key: Key) -> str:

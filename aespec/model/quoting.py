@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
+import shlex
 from decimal import Decimal
 
 from aespec.model.expressions import Json
-
-_SHELL_SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-")
 
 
 def write_value(value: Json, tag: str) -> str:
@@ -23,7 +22,7 @@ def write_value(value: Json, tag: str) -> str:
     if tag == "sql":
         return _quote_sql(value)
     plain = write_plain(value)
-    return _quote_shell(plain) if tag == "sh" else plain
+    return shlex.quote(plain) if tag == "sh" else plain
 
 
 def write_plain(value: Json) -> str:
@@ -38,12 +37,6 @@ def write_plain(value: Json) -> str:
     if value is None or isinstance(value, bool | list | dict):
         return json.dumps(value, ensure_ascii=False, sort_keys=True)
     return repr(value)
-
-
-def _quote_shell(text: str) -> str:
-    if text and _SHELL_SAFE.issuperset(text):
-        return text
-    return "'" + text.replace("'", "'\"'\"'") + "'"
 
 
 def _quote_sql(value: Json) -> str:

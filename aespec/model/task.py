@@ -202,6 +202,17 @@ class Setup:
     attribute_spans: tuple[tuple[str, Span], ...] = field(default=(), compare=False, repr=False)
     """Where the attributes stand that the spec writes out, by their names in the language."""
 
+    @property
+    def file_steps(self) -> tuple[FileStep | GenerateStep | AssetStep, ...]:
+        """Everything that puts files, what repositories commit included, in the order written."""
+        found: list[FileStep | GenerateStep | AssetStep] = []
+        for step in self.steps:
+            if isinstance(step, RepoStep):
+                found += [item for commit in step.commits for item in commit.files]
+            elif isinstance(step, FileStep | GenerateStep | AssetStep):
+                found.append(step)
+        return tuple(found)
+
     def span_of(self, attribute: str) -> Span | None:
         """Where an attribute stands, or None where it is left out."""
         return dict(self.attribute_spans).get(attribute)

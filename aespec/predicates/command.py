@@ -33,7 +33,12 @@ SIGNATURE = Signature(
         Param("cwd", "path", "The folder that it is run in.", default="/"),
         Param("writes", "paths", "The folders that it may write; without it, `cwd` where that is not `/`."),
         Param("stdin", "text", "What it gets on standard input.", default=""),
-        Param("stdin_file", "hidden-file", "The same from a hidden file."),
+        Param(
+            "stdin_file",
+            "hidden-file",
+            "The same from a hidden file. A program may stand there that starts the solver's; what it starts "
+            "has its account, but neither sees its variables nor reaches its memory.",
+        ),
         Param("env", "map", "Environment variables beyond PATH, HOME, LANG and TZ."),
         Param("timeout", "duration", "How long it may take.", default=60.0),
         Param("status", "integer", "Its exit status.", default=0),
@@ -113,7 +118,11 @@ def runs_of(args: Dict[str, Any]) -> List[Mapping[str, Any]]:
         unknown = sorted(set(item) - {"env", "umask", "mtime", "copy_to"})
         if unknown:
             raise Trouble(f"command: a variation has {unknown[0]!r}")
-    plain = args.get("repeat") or (2 if args.get("same") and not variations else 1)
+    plain = args.get("repeat")
+    if plain is None:
+        plain = 2 if args.get("same") and not variations else 1
+    if plain < 1:
+        raise Trouble("command: repeat is below 1, so nothing would be run")
     return [*({} for _ in range(plain)), *variations]
 
 
@@ -141,6 +150,7 @@ def _run(state: State, args: Dict[str, Any], variation: Mapping[str, Any]) -> Fi
         relocate=relocate,
         umask=_octal(variation.get("umask", "022")),
         mtime_s=variation.get("mtime"),
+        is_guarded=args.get("stdin_file") is not None,
     )
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from aespec.model.chooser import Chooser
 from aespec.model.edit import Edit
 from aespec.predicates import command
+from aespec.predicates.arguments import misfits
 from aespec.predicates.misses import delete, put
+from aespec.predicates.wording import listed, told, tolerance_promises
 from aespec.runtime.state import State, Trouble
 
 Args = Mapping[str, Any]
@@ -29,7 +32,7 @@ OUTPUTS = (
 
 def says(args: Args) -> str:
     """The sentence for the solver; outputs are never shown."""
-    line = " ".join(_listed(args["argv"]))
+    line = " ".join(listed(args["argv"]))
     where = f" in `{args['cwd']}`" if args.get("cwd", "/") != "/" else ""
     parts = [f"ends with status {args.get('status', 0)}"]
     if any(args.get(name) is not None for name in OUTPUTS[:4]):
@@ -40,7 +43,7 @@ def says(args: Args) -> str:
         parts.append(f"makes {_shown(list(args['creates']))} with the right content")
     if args.get("same"):
         parts.append(
-            f"makes {_shown(_listed(args['same']))} the same byte for byte in every run{_varied(args)}"
+            f"makes {_shown(listed(args['same']))} the same byte for byte in every run{_varied(args)}"
         )
     return f"`{line}`, run{where}, {_joined(parts)}."
 
@@ -53,7 +56,8 @@ def _varied(args: Args) -> str:
         "mtime": "modification times of the sources",
         "copy_to": "folder",
     }
-    keys = {key for item in args.get("variations") or [] for key in item}
+    runs = told(command.runs_of, args) or []
+    keys = {key for item in runs for key in item}
     named = [text for key, text in words.items() if key in keys]
     return f", whatever the {_joined(named)}" if named else ""
 
@@ -68,8 +72,7 @@ def promises(args: Args) -> tuple[str, ...]:
         found.append("In texts, line ends and blanks at line ends don't count." if _is_lenient(args) else "")
     if args.get("stdout_lines") is not None and args.get("order", "given") == "any":
         found.append("The order of the lines is free.")
-    if args.get("tolerance"):
-        found.append(f"A number may be off by {args['tolerance']}.")
+    found += tolerance_promises(args)
     return tuple(text for text in found if text)
 
 
@@ -90,18 +93,20 @@ def literals(args: Args) -> tuple[str | int | float, ...]:
     A hidden program on the standard input of an interpreter and its arguments are the verifier's own.
     """
     is_own = args.get("stdin_file") is not None and not _programs(args)
-    found: list[str | int | float] = [] if is_own else _listed(args["argv"])  # type: ignore[assignment]
+    found: list[str | int | float] = [] if is_own else listed(args["argv"])  # type: ignore[assignment]
     if args.get("cwd", "/") != "/":
         found.append(args["cwd"])
     if args.get("status", 0) != 0:
         found.append(args["status"])
-    return (*found, *(args.get("creates") or {}), *_listed(args.get("same")))
+    return (*found, *(args.get("creates") or {}), *listed(args.get("same")))
 
 
 def faults(args: Args) -> tuple[str, ...]:
     """What is wrong with the arguments themselves."""
+    if wrong := misfits(command.SIGNATURE, args):
+        return wrong
     found = []
-    if not _listed(args["argv"]):
+    if not listed(args["argv"]):
         found.append("argv is empty")
     try:
         runs = command.runs_of(dict(args))
@@ -113,7 +118,34 @@ def faults(args: Args) -> tuple[str, ...]:
         found.append("the runs of variations claim nothing but the status")
     if any("copy_to" in item for item in runs) and args.get("cwd", "/") == "/":
         found.append("copy_to needs a cwd")
+    for item in runs:
+        found += _variation_faults(item)
+    for path, wanted in (args.get("creates") or {}).items():
+        if not path.startswith("/"):
+            found.append(f"creates names {path}, which isn't absolute")
+        if not isinstance(wanted, str) and not (
+            isinstance(wanted, dict) and (set(wanted) == {"json"} or _is_digest(wanted))
+        ):
+            found.append(f"creates wants a text, a sha256 or a json for {path}")
     return tuple(found)
+
+
+def _is_digest(wanted: dict[str, Any]) -> bool:
+    return set(wanted) == {"sha256"} and isinstance(wanted["sha256"], str)
+
+
+def _variation_faults(item: Mapping[str, Any]) -> list[str]:
+    """What is wrong with one of the `variations`."""
+    found = []
+    if not isinstance(item.get("env", {}), dict):
+        found.append("env of a variation is no map")
+    if "umask" in item and not re.fullmatch(r"[0-7]{1,4}", str(item["umask"])):
+        found.append(f"{item['umask']!r} is no umask in octal")
+    if not isinstance(item.get("mtime", 0), int) or isinstance(item.get("mtime", 0), bool):
+        found.append("mtime of a variation is no whole number of seconds")
+    if not str(item.get("copy_to", "/")).startswith("/"):
+        found.append("copy_to of a variation isn't absolute")
+    return found
 
 
 def needs(args: Args) -> tuple[str, ...]:
@@ -153,7 +185,7 @@ def _programs(args: Args) -> list[str]:
     """The files that the command names by an absolute path or one relative to its folder."""
     cwd = args.get("cwd", "/")
     found = []
-    for word in _listed(args["argv"]):
+    for word in listed(args["argv"]):
         is_path = word.startswith(("/", "./")) or ("/" not in word and "." in word.strip("."))
         if is_path and not word.startswith(("-", "/usr/", "/bin/", "/sbin/", "/lib/")):
             found.append(posixpath.normpath(posixpath.join(cwd, word)))
@@ -174,7 +206,3 @@ def _shown(paths: list[str]) -> str:
 
 def _joined(parts: list[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-
-
-def _listed(value: Any) -> list[str]:
-    return [value] if isinstance(value, str) else [str(item) for item in value or []]

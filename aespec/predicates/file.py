@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Dict
 
 from aespec.runtime.signature import Param, Signature
@@ -57,6 +58,8 @@ def _demand_sense(args: Dict[str, Any], kind: str) -> None:
         raise Trouble(f"file: target means nothing for kind {kind}")
     if args.get("mode") is not None and kind not in ("file", "folder"):
         raise Trouble(f"file: mode means nothing for kind {kind}")
+    if args.get("mode") is not None and not re.fullmatch(r"[0-7]{1,4}", args["mode"]):
+        raise Trouble(f"file: {args['mode']!r} is no mode in octal")
 
 
 def _judge_link(state: State, args: Dict[str, Any], found: Stat) -> Verdict:
@@ -104,10 +107,7 @@ def _judge_mode(args: Dict[str, Any], found: Stat) -> Verdict:
     wanted = args.get("mode")
     if wanted is None:
         return HELD
-    try:
-        bits = int(wanted, 8)
-    except ValueError:
-        raise Trouble(f"file: {wanted!r} is no mode in octal") from None
+    bits = int(wanted, 8)
     if found.kind == "link":
         return failed(f"{args['path']} is a link, so its mode says nothing")
     if found.mode != bits:

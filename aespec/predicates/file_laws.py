@@ -8,6 +8,7 @@ from typing import Any
 from aespec.model.chooser import Chooser
 from aespec.model.edit import Edit
 from aespec.predicates import file
+from aespec.predicates.arguments import misfits
 from aespec.predicates.misses import delete, put
 from aespec.runtime.memory import MemoryState
 from aespec.runtime.state import State, Trouble
@@ -55,6 +56,8 @@ def literals(args: Args) -> tuple[str | int | float, ...]:
 
 def faults(args: Args) -> tuple[str, ...]:
     """What is wrong with the arguments themselves."""
+    if wrong := misfits(file.SIGNATURE, args):
+        return wrong
     try:
         file.holds(MemoryState.of({args["path"]: b""}), dict(args))
     except Trouble as trouble:

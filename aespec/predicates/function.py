@@ -80,6 +80,10 @@ def cases_of(state: State, args: Dict[str, Any]) -> List[Dict[str, Any]]:
             raise Trouble(f"function: {show(case)} is no case")
         if ("returns" in case) == ("raises" in case):
             raise Trouble(f"function: the case {show(case)} must have one of returns and raises")
+        if not isinstance(case.get("args", []), list) or not isinstance(case.get("kwargs", {}), dict):
+            raise Trouble(f"function: in the case {show(case)} args is no list, or kwargs no map")
+        if not isinstance(case.get("raises", ""), str):
+            raise Trouble(f"function: in the case {show(case)} raises is no name of a class")
     return cases
 
 
@@ -128,12 +132,18 @@ def _driver_fault(state: State, args: Dict[str, Any]) -> str:
     return difference(result["emitted"], args["emits"], _freedoms(args)) or ""
 
 
-def _ask(state: State, args: Dict[str, Any], request: Dict[str, Any]) -> Dict[str, Any]:
-    """Run one child. Raises `Missing` where it gives no answer."""
-    path = args["path"]
+def root_of(args: Dict[str, Any]) -> str:
+    """The folder that imports start from. Raises `Trouble` where the file doesn't lie below it."""
+    path: str = args["path"]
     root = (args.get("root") or os.path.dirname(path)).rstrip("/") or "/"
     if not path.startswith(root.rstrip("/") + "/"):
         raise Trouble(f"function: {path} is not below {root}")
+    return root
+
+
+def _ask(state: State, args: Dict[str, Any], request: Dict[str, Any]) -> Dict[str, Any]:
+    """Run one child. Raises `Missing` where it gives no answer."""
+    path, root = args["path"], root_of(args)
     writes = args.get("writes")
     if writes is None:
         writes = [] if root == "/" else [root]

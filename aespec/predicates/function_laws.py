@@ -8,8 +8,9 @@ from typing import Any
 from aespec.model.chooser import Chooser
 from aespec.model.edit import Edit
 from aespec.predicates import function
-from aespec.predicates.json_laws import tolerance_promises
+from aespec.predicates.arguments import misfits
 from aespec.predicates.misses import delete, put
+from aespec.predicates.wording import told, tolerance_promises
 from aespec.runtime.memory import MemoryState
 from aespec.runtime.state import State, Trouble
 
@@ -38,8 +39,8 @@ def reads(args: Args) -> tuple[str, ...]:
 def literals(args: Args) -> tuple[str | int | float, ...]:
     """Path, name, keywords and exceptions."""
     found: dict[str, None] = dict.fromkeys([args["path"], args["name"]])
-    for case in args.get("cases") or []:
-        found.update(dict.fromkeys(case.get("kwargs") or {}))
+    for case in told(_cases, args) or []:
+        found.update(dict.fromkeys(case.get("kwargs", {})))
         if "raises" in case:
             found[case["raises"]] = None
     return tuple(found)
@@ -47,6 +48,8 @@ def literals(args: Args) -> tuple[str | int | float, ...]:
 
 def faults(args: Args) -> tuple[str, ...]:
     """What is wrong with the arguments themselves, as far as no hidden file is needed to tell."""
+    if wrong := misfits(function.SIGNATURE, args):
+        return wrong
     found = []
     given = [name for name in ("cases", "cases_file", "driver") if args.get(name) is not None]
     if len(given) > 1:
@@ -55,12 +58,19 @@ def faults(args: Args) -> tuple[str, ...]:
         found.append("a driver needs emits")
     if args.get("driver") is None and ("emits" in args or "given" in args):
         found.append("emits and given mean nothing without a driver")
-    if args.get("cases") is not None:
-        try:
-            function.cases_of(MemoryState.of({}), dict(args))
-        except Trouble as trouble:
-            found.append(str(trouble))
+    try:
+        function.root_of(dict(args))
+        _cases(dict(args))
+    except Trouble as trouble:
+        found.append(str(trouble))
     return tuple(found)
+
+
+def _cases(args: dict[str, Any]) -> list[dict[str, Any]]:
+    """The cases as far as the spec holds them. Raises `Trouble` where one of them claims nothing."""
+    if "cases" not in args or args.get("cases_file") is not None:
+        return []
+    return function.cases_of(MemoryState.of({}), args)
 
 
 def needs(args: Args) -> tuple[str, ...]:

@@ -9,8 +9,10 @@ from typing import Any
 
 from aespec.model.chooser import Chooser
 from aespec.model.edit import Edit
+from aespec.predicates.arguments import misfits
 from aespec.predicates.json import SIGNATURE, TYPES, freedoms_of
 from aespec.predicates.misses import destroyed, near_misses, put, rotated
+from aespec.predicates.wording import listed, told, tolerance_promises
 from aespec.runtime.compare import (
     Freedoms,
     Tokens,
@@ -60,7 +62,7 @@ def promises(args: Args) -> tuple[str, ...]:
     if "equals" not in args:
         return tuple(found)
     found.append("Numbers are compared by value (`1200` and `1200.0` are equal), texts exactly.")
-    unordered = _listed(args.get("unordered"))
+    unordered = listed(args.get("unordered"))
     if unordered:
         shown = ", ".join(f"`{item}`" if item else "the list itself" for item in unordered)
         found.append(f"The order of items is free in {shown}, and counts in other lists.")
@@ -70,20 +72,10 @@ def promises(args: Args) -> tuple[str, ...]:
         allowed = args.get("extra_keys", "forbidden") == "allowed"
         found.append("Objects may have more keys." if allowed else "Objects have no other keys.")
     found += tolerance_promises(args)
-    free = _listed(args.get("free"))
+    free = listed(args.get("free"))
     if free:
         found.append(f"Free: {', '.join(f'`{item}`' for item in free)}.")
     return tuple(found)
-
-
-def tolerance_promises(args: Args) -> list[str]:
-    """The sentences about how far numbers may be off."""
-    found = []
-    if args.get("tolerance"):
-        found.append(f"A number may be off by {args['tolerance']}.")
-    if args.get("relative"):
-        found.append(f"A number may be off by {args['relative'] * 100:g} % of its value.")
-    return found
 
 
 def reads(args: Args) -> tuple[str, ...]:
@@ -94,7 +86,8 @@ def reads(args: Args) -> tuple[str, ...]:
 def literals(args: Args) -> tuple[str | int | float, ...]:
     """Path, steps of the pointer, and the keys of the value in the order met."""
     path, _, pointer = args["path"].partition("#")
-    found: dict[str, None] = dict.fromkeys([path, *split_pointer(pointer)])
+    steps = told(lambda _: split_pointer(pointer), args) or ()
+    found: dict[str, None] = dict.fromkeys([path, *steps])
     queue = [args.get("equals")]
     while queue and len(found) <= MOST_LITERALS:
         value = queue.pop(0)
@@ -108,6 +101,8 @@ def literals(args: Args) -> tuple[str | int | float, ...]:
 
 def faults(args: Args) -> tuple[str, ...]:
     """What is wrong with the arguments themselves."""
+    if wrong := misfits(SIGNATURE, args):
+        return wrong
     found = []
     try:
         split_pointer(args["path"].partition("#")[2])
@@ -342,10 +337,6 @@ def _shifted(value: Any, wanted: Any, freedoms: Freedoms, share: float, at: Toke
     if is_number(wanted):
         return wanted + share * max(freedoms.tolerance, freedoms.relative * abs(wanted))
     return value
-
-
-def _listed(value: Any) -> list[str]:
-    return [value] if isinstance(value, str) else list(value or [])
 
 
 def _has_list(value: Any) -> bool:

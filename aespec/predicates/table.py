@@ -64,7 +64,7 @@ SIGNATURE = Signature(
 def holds(state: State, args: Dict[str, Any]) -> Verdict:
     """Judge the claim."""
     path = args["path"]
-    rows = args.get("equals")
+    rows = rows_of(args)
     columns = columns_of(args)
     if rows is None and columns is None and args.get("count") is None:
         raise Trouble("table: neither equals, columns nor count is given")
@@ -109,9 +109,19 @@ def delimiter_of(args: Dict[str, Any]) -> str:
     return str(delimiter)
 
 
+def rows_of(args: Dict[str, Any]) -> Optional[List[Any]]:
+    """The rows of `equals`; None without it. Raises `Trouble` for anything but a list of objects or lists."""
+    if "equals" not in args:
+        return None
+    rows = args["equals"]
+    if not isinstance(rows, list) or not all(isinstance(row, (dict, list)) for row in rows):
+        raise Trouble("table: equals is not a list of objects or lists")
+    return rows
+
+
 def columns_of(args: Dict[str, Any]) -> Optional[List[str]]:
     """The columns that are judged: as given, named by the rows, or counted where there is no header."""
-    rows, columns = args.get("equals"), args.get("columns")
+    rows, columns = rows_of(args), args.get("columns")
     if columns is not None:
         named = [columns] if isinstance(columns, str) else list(columns)
         if len(set(named)) != len(named) or not named:
@@ -119,8 +129,6 @@ def columns_of(args: Dict[str, Any]) -> Optional[List[str]]:
         return named
     if rows is None:
         return None
-    if not isinstance(rows, list) or not all(isinstance(row, (dict, list)) for row in rows):
-        raise Trouble("table: equals is not a list of objects or lists")
     if rows and all(isinstance(row, dict) for row in rows):
         named = list(dict.fromkeys(key for row in rows for key in row))
     elif rows and not args.get("header", True):

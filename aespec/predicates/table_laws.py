@@ -10,8 +10,9 @@ from typing import Any
 from aespec.model.chooser import Chooser
 from aespec.model.edit import Edit
 from aespec.predicates import table
-from aespec.predicates.json_laws import tolerance_promises
+from aespec.predicates.arguments import misfits
 from aespec.predicates.misses import destroyed, put, rotated, text_misses
+from aespec.predicates.wording import told, tolerance_promises
 from aespec.runtime.decode import LIMIT_BYTES, parse_number
 from aespec.runtime.memory import MemoryState
 from aespec.runtime.state import State, Trouble
@@ -22,10 +23,10 @@ Rows = list[list[str]]
 
 def says(args: Args) -> str:
     """The sentence for the solver; cells are never shown."""
-    delimiter = table.delimiter_of(dict(args))
+    delimiter = told(table.delimiter_of, args) or ","
     form = {",": "CSV", "\t": "TSV"}.get(delimiter, f"a table delimited by `{delimiter}`")
     parts = [f"`{args['path']}` is {form}"]
-    columns = table.columns_of(dict(args))
+    columns = told(table.columns_of, args)
     if columns and args.get("header", True):
         parts.append(
             f"with the column{'s' if len(columns) > 1 else ''} {', '.join(f'`{name}`' for name in columns)}"
@@ -40,7 +41,7 @@ def says(args: Args) -> str:
 def promises(args: Args) -> tuple[str, ...]:
     """What counts and what doesn't."""
     found = ["The table is UTF-8; quoting, line ends and blank lines don't count."]
-    if args.get("header", True) and table.columns_of(dict(args)):
+    if args.get("header", True) and told(table.columns_of, args):
         is_given = args.get("column_order", "any") == "given"
         found.append("The order of the columns counts." if is_given else "The order of the columns is free.")
         allowed = args.get("extra_columns", "forbidden") == "allowed"
@@ -53,8 +54,9 @@ def promises(args: Args) -> tuple[str, ...]:
 
 
 def _cell_promises(args: Args) -> list[str]:
-    columns = table.columns_of(dict(args)) or []
-    kinds = set(table.kinds_of(dict(args), columns).values())
+    columns = told(table.columns_of, args) or []
+    types = told(lambda given: table.kinds_of(given, columns), args) or {}
+    kinds = set(types.values())
     found = []
     if "number" in kinds:
         found.append(
@@ -76,19 +78,19 @@ def reads(args: Args) -> tuple[str, ...]:
 
 def literals(args: Args) -> tuple[str | int | float, ...]:
     """The path and, where there is a header, the columns."""
-    # Rows that are only known after evaluation name no columns yet.
-    is_known = args.get("columns") or args.get("equals")
-    columns = table.columns_of(dict(args)) if is_known and args.get("header", True) else None
+    columns = told(table.columns_of, args) if args.get("header", True) else None
     delimiter = args.get("delimiter")
     return (args["path"], *(columns or ()), *([delimiter] if delimiter else ()))
 
 
 def faults(args: Args) -> tuple[str, ...]:
     """What is wrong with the arguments themselves."""
+    if wrong := misfits(table.SIGNATURE, args):
+        return wrong
     try:
         table.delimiter_of(dict(args))
         columns = table.columns_of(dict(args))
-        if "equals" in args:
+        if table.rows_of(dict(args)) is not None:
             kinds = table.kinds_of(dict(args), columns or [])
             table.wanted_rows(dict(args), columns or [], kinds)
         table.holds(MemoryState.of({}), dict(args))

@@ -9,7 +9,9 @@ from typing import Any
 from aespec.model.chooser import Chooser
 from aespec.model.edit import Edit
 from aespec.predicates import text as shipped
+from aespec.predicates.arguments import misfits
 from aespec.predicates.misses import destroyed, put, rotated, text_misses
+from aespec.predicates.wording import listed
 from aespec.runtime.decode import LIMIT_BYTES, decode_text
 from aespec.runtime.lines import normal_lines
 from aespec.runtime.memory import MemoryState
@@ -33,7 +35,7 @@ def says(args: Args) -> str:
     if args.get("equals") is not None or args.get("lines") is not None:
         parts.append("holds the right text")
     if args.get("contains_line") is not None:
-        parts.append("has the right line" + ("s" if len(_listed(args["contains_line"])) > 1 else ""))
+        parts.append("has the right line" + ("s" if len(listed(args["contains_line"])) > 1 else ""))
     if args.get("lacks_line") is not None:
         parts.append("lacks what must not be there")
     if args.get("count") is not None:
@@ -64,6 +66,8 @@ def literals(args: Args) -> tuple[str | int | float, ...]:
 
 def faults(args: Args) -> tuple[str, ...]:
     """What is wrong with the arguments themselves."""
+    if wrong := misfits(shipped.SIGNATURE, args):
+        return wrong
     if not any(args.get(name) is not None for group in shipped.SIGNATURE.requires_one_of for name in group):
         return ("nothing is claimed that an empty file would not meet",)
     try:
@@ -148,7 +152,3 @@ def variants(args: Args, state: State, chooser: Chooser) -> Iterator[tuple[Edit,
 
 def _put(path: str, lines: list[str]) -> tuple[Edit, ...]:
     return (put(path, "".join(f"{line}\n" for line in lines)),)
-
-
-def _listed(value: Any) -> list[str]:
-    return [value] if isinstance(value, str) else list(value or [])

@@ -8,7 +8,9 @@ from typing import Any
 from aespec.model.chooser import Chooser
 from aespec.model.edit import Edit
 from aespec.predicates import unchanged
+from aespec.predicates.arguments import misfits
 from aespec.predicates.misses import delete, put, rotated
+from aespec.predicates.wording import listed
 from aespec.runtime.state import State
 
 Args = Mapping[str, Any]
@@ -17,17 +19,17 @@ Args = Mapping[str, Any]
 def says(args: Args) -> str:
     """The sentence for the solver."""
     path = f"`{args['path']}`"
-    excepted = _listed(args.get("except"))
+    excepted = listed(args.get("except"))
     but = f", but for {', '.join(f'`{item}`' for item in excepted)}" if excepted else ""
     more = ", and nothing is added to it" if args.get("strict") else ""
     return f"{path} stays as it is{but}{more}."
 
 
 def promises(args: Args) -> tuple[str, ...]:
-    """What may change after all."""
+    """What may change after all; of a single file it is asked for as strict, as nothing lies below it."""
     found = ["Caches that common tools write by themselves don't count."]
     if not args.get("strict"):
-        found.append("New files in a folder are no change.")
+        found.append(f"New files below `{args['path'].rstrip('/') or '/'}` are no change.")
     return tuple(found)
 
 
@@ -43,8 +45,10 @@ def literals(args: Args) -> tuple[str | int | float, ...]:
 
 def faults(args: Args) -> tuple[str, ...]:
     """An exception that leaves nothing of the claim."""
+    if wrong := misfits(unchanged.SIGNATURE, args):
+        return wrong
     path = args["path"].rstrip("/")
-    if any(item.rstrip("/") in (path, "*", f"{path}/*") for item in _listed(args.get("except"))):
+    if any(item.rstrip("/") in (path, "*", f"{path}/*") for item in listed(args.get("except"))):
         return ("all of it is excepted, so nothing is claimed",)
     return ()
 
@@ -91,7 +95,3 @@ def variants(args: Args, state: State, chooser: Chooser) -> Iterator[tuple[Edit,
     yield (put(f"{path}/__pycache__/new.pyc", b"\0"),)
     if not args.get("strict"):
         yield (put(f"{path}/aespec-new", b"new"),)
-
-
-def _listed(value: Any) -> list[str]:
-    return [value] if isinstance(value, str) else list(value or [])

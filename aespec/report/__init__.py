@@ -1,7 +1,6 @@
-"""Certificates and trials as text for a terminal and as JSON for programs."""
+"""Certificates and trials as text for a terminal."""
 
 from aespec.report.certificate import render_certificate
-from aespec.report.documents import certificate_json, trial_json
 from aespec.report.trial import render_trial
 
-__all__ = ["certificate_json", "render_certificate", "render_trial", "trial_json"]
+__all__ = ["render_certificate", "render_trial"]

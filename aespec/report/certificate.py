@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator, Mapping
 
@@ -13,6 +14,9 @@ WIDTH = 110
 CAVEAT = "Mechanical means can't show that the author meant the right thing: read its text and checks, too."
 _VALID = {True: "VALID", False: "NOT VALID", None: "NOT DECIDED"}
 _NAME_COLUMNS = 18
+_REJECT = re.compile(
+    r"(?P<who>reject .+): fails as it should on (?P<right>\d+) of (?P<tried>\d+) instances(?P<rest>[,;].*)?"
+)
 _MARKS = {"holds": "+", "violated": "x", "flaky": "x", "inconclusive": "?", "not-measured": "-"}
 
 
@@ -68,6 +72,7 @@ def _evidence(told: Mapping[str, Json], width: int) -> Iterator[str]:
     for item in _objects(told.get("properties")):
         texts = item.get("evidence")
         lines = [_safe(text) for text in texts] if isinstance(texts, list) else []
+        lines = _condense(lines)
         if item.get("missing"):
             lines.append(f"missing: {_safe(item.get('missing'))}")
         name = f"  {_safe(item.get('name'))}"
@@ -80,6 +85,22 @@ def _evidence(told: Mapping[str, Json], width: int) -> Iterator[str]:
                 subsequent_indent=" " * (_NAME_COLUMNS + 2),
                 break_on_hyphens=False,
             )
+
+
+def _condense(lines: list[str]) -> list[str]:
+    """One line for all rejects that went right, and what is to be said of some beyond that."""
+    found = [(line, _REJECT.fullmatch(line)) for line in lines]
+    rejects = [match for _, match in found if match]
+    if not rejects:
+        return lines
+    right = sum(match["right"] == match["tried"] != "0" for match in rejects)
+    kept = [f"{right} of {len(rejects)} rejects fail as they should on every instance"]
+    for line, match in found:
+        if match is None or match["right"] != match["tried"] or match["tried"] == "0":
+            kept.append(line)
+        elif match["rest"]:
+            kept.append(f"{match['who']}: {match['rest'].lstrip(',; ')}")
+    return kept
 
 
 def _line(cells: tuple[str, ...], sizes: list[int]) -> str:

@@ -272,8 +272,8 @@ _SETUP = (
         times="once",
         attributes=(
             Field("base", "image", "An image's public name; left out, the domain's own."),
-            Field("apt", "packages", "Debian packages.", default=()),
-            Field("pip", "packages", "Python packages, pinned by `==`.", default=()),
+            Field("apt", "debian-packages", "Debian packages.", default=()),
+            Field("pip", "python-packages", "Python packages, pinned by `==`.", default=()),
             Field("env", "env", "Environment variables of the image.", default=()),
             Field("workdir", "constant-path", "Made, and given to the agent.", default="/app"),
             Field("agent", "account-name", "The account that the agent is.", default="agent"),

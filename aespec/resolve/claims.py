@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from aespec.diagnostics.diagnostic import Fix, TextEdit
-from aespec.model.expressions import Const, Duration, Expr, ListExpr, Ref, Size, Symbol, Text
-from aespec.model.task import AllOf, AnyOf, Claim, Condition, NotOf
+from aespec.model.expressions import Const, Duration, Expr, ListExpr, MapExpr, Ref, Size, Symbol, Text
+from aespec.model.places import head
+from aespec.model.task import AnyOf, Claim, Condition, NotOf
 from aespec.resolve.blocks import BLOCKS
 from aespec.resolve.context import MOST_DEPTH, Context
 from aespec.resolve.expressions import describe, resolve_value, type_of, unit_help
@@ -61,11 +63,6 @@ def _group(context: Context, item: Item, hidden: dict[str, Span], depth: int) ->
         return None
     make = AnyOf if item.id == "condition.any" else NotOf
     return make(inner, span=reading.span)
-
-
-def all_of(items: tuple[Condition, ...], span: Span) -> Condition:
-    """A body as one condition."""
-    return items[0] if len(items) == 1 else AllOf(items, span=span)
 
 
 def _claim(context: Context, item: Item, hidden: dict[str, Span]) -> Claim | None:
@@ -129,7 +126,7 @@ def _bind(context: Context, statement: Statement, signature: Signature) -> dict[
             name = signature.params[0].name
         if signature.param(name) is None:
             known = [item.name for item in signature.params]
-            span = Span(arg.span.source, arg.span.start, min(arg.span.start + len(name), arg.span.end))
+            span = head(arg.span, len(name))
             what = f"an argument of `{signature.name}`"
             context.findings.unknown("unknown-argument", what, name, span, known, why=signature.doc)
         elif name in found:
@@ -192,6 +189,18 @@ _TYPES = {
 }
 
 
+def _measures(expr: Expr) -> Iterator[Const]:
+    """The time spans and sizes in a value."""
+    if isinstance(expr, Const) and isinstance(expr.value, Duration | Size):
+        yield expr
+    elif isinstance(expr, ListExpr):
+        for item in expr.items:
+            yield from _measures(item)
+    elif isinstance(expr, MapExpr):
+        for _, item in expr.entries:
+            yield from _measures(item)
+
+
 class _Argument:
     """Converts one argument by its parameter."""
 
@@ -216,14 +225,15 @@ class _Argument:
             return self._enum(expr)
         if kind in {"paths", "texts"}:
             return self._several(expr, kind[:-1])
-        return self._single(expr, kind)
+        single = self._single(expr, kind)
+        return self._value(single) if single is not None and kind == "map" else single
 
     def _value(self, expr: Expr) -> Expr | None:
-        """Any JSON value: a time span or a size is none."""
-        if isinstance(expr, Const) and isinstance(expr.value, Duration | Size):
-            self._wrong(expr, "a JSON value, which has no unit")
-            return None
-        return expr
+        """Any JSON value: a time span or a size is none, wherever in it."""
+        measures = list(_measures(expr))
+        for item in measures:
+            self._wrong(item, "a JSON value, which has no unit")
+        return None if measures else expr
 
     def _several(self, expr: Expr, kind: str) -> Expr | None:
         if not isinstance(expr, ListExpr):

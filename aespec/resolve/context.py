@@ -39,6 +39,7 @@ class Context:
     files_used: int = 0
     asset_bytes: int = 0
     statements: int = 0
+    expanded: int = 0
     is_too_long: bool = False
 
     def folder_of(self, span: Span) -> Path | None:

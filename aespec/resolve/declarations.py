@@ -11,7 +11,7 @@ from aespec.resolve.context import Context, Declared
 from aespec.resolve.expressions import resolve_value, type_of
 from aespec.resolve.findings import listed, shorten
 from aespec.resolve.generators import drawn_type, resolve_generator
-from aespec.resolve.kinds import BAD, RESERVED_NAMES
+from aespec.resolve.kinds import BAD
 from aespec.resolve.library import is_taken
 from aespec.resolve.paths import static_path, written_below
 from aespec.resolve.programs import GIVEN, LABELLED, Mention, ProgramFault, ProgramNames, read_program
@@ -30,6 +30,9 @@ BLOCK_OF = {
 }
 """Blocks that declare a value."""
 
+MOST_VALUES = 1000
+"""Declared values of a task; what follows them from one to the next takes time that grows faster."""
+
 _PYTHON_WORDS = frozenset(keyword.kwlist)
 
 
@@ -46,7 +49,7 @@ def declare(context: Context, items: list[Item]) -> None:
         # The reading of the statement itself notes a bad name again, and repeats are dropped.
         if found is BAD or not isinstance(found, str) or len(context.findings) > before:
             continue
-        if found in _PYTHON_WORDS or found in RESERVED_NAMES:
+        if found in _PYTHON_WORDS or found in GIVEN:
             context.findings.error(
                 "invalid-name",
                 f"`{found}` is not well formed as the name of a value",
@@ -56,6 +59,18 @@ def declare(context: Context, items: list[Item]) -> None:
             )
         elif not is_taken(context, f"{kind.value}.{found}", value.span, taken, "two values are called"):
             context.values[(kind, found)] = Declared(value.span)
+            if len(context.values) == MOST_VALUES + 1:
+                _report_many(context, value.span)
+
+
+def _report_many(context: Context, span: Span) -> None:
+    context.findings.error(
+        "too-large",
+        f"the task declares more than {MOST_VALUES} values",
+        span,
+        why="Each is followed through all that it is made of.",
+        help="Let one program emit a list or an object of them.",
+    )
 
 
 def resolve_declarations(context: Context, items: list[Item]) -> tuple[Declaration, ...]:

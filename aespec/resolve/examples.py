@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from aespec.model.edits import occurrences
 from aespec.model.expressions import Text
 from aespec.model.task import AuthorEdit, DeleteEdit, Example, PutEdit, Script, SwapEdit, Verify
 from aespec.resolve.blocks import BLOCKS
@@ -179,7 +180,7 @@ def _check_swaps(context: Context, edits: list[AuthorEdit], oracle: Script | Non
         if edit.old.refs or edit.new.refs:
             return
         old = "".join(part for part in edit.old.parts if isinstance(part, str))
-        count = sum(part.count(old) for part in parts if part is not None) if old else 0
+        count = sum(occurrences(part, old) for part in parts if part is not None)
         if count != 1 and (count > 1 or None not in parts or not old):
             _report_swap(context, edit, count, old)
             return

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from aespec.model.places import head
 from aespec.resolve.context import Context
 from aespec.resolve.findings import listed, shorten
-from aespec.resolve.scope import Bound, Fragment, Scope, dereference
-from aespec.source import Span
-from aespec.syntax.nodes import Arg, ListValue, Name, Statement
+from aespec.resolve.scope import Bound, Fragment, Scope, bind, dereference, measure
+from aespec.syntax.nodes import Arg, ListValue, Name, Statement, Value
 
 MOST_STATEMENTS = 20_000
 """After expansion; nested repetitions grow as a product, and no task is that long."""
+
+MOST_EXPANDED = 16 << 20
+"""Characters that the statements of fragments and repetitions may come to, arguments written out: an argument
+that holds another one twice, handed on a few dozen times, would outgrow any memory. A file has 2^20."""
+
+ROUND_SIZE = 64
+"""What a round of `each` counts by itself, in characters."""
 
 MOST_NESTED = 32
 """Fragments and repetitions within each other."""
@@ -22,10 +29,9 @@ def expand(
 ) -> Iterator[tuple[Statement, Scope]]:
     """The statements of a body, those of fragments and repetitions in their place."""
     for statement in statements:
-        if context.statements >= MOST_STATEMENTS:
-            _report_length(context, statement)
-            return
         context.statements += 1
+        if _is_too_long(context, statement, scope):
+            return
         if statement.name == "each" and statement.value is None:
             yield from _each(context, statement, scope)
         elif statement.name == "use" and statement.value is None:
@@ -34,16 +40,34 @@ def expand(
             yield statement, scope
 
 
-def _report_length(context: Context, statement: Statement) -> None:
-    if not context.is_too_long:
-        context.is_too_long = True
-        context.findings.error(
-            "too-large",
-            f"the file holds more than {MOST_STATEMENTS} statements after expansion",
-            statement.keyword_span,
-            why="Repetitions within each other grow as a product.",
-            help="Shorten the lists, or make the files by one `generate` program.",
-        )
+def _is_too_long(context: Context, statement: Statement, scope: Scope) -> bool:
+    """Whether the file has grown too long, with that noted once; then nothing more is expanded."""
+    if scope.bindings:
+        context.expanded += sum(measure(value, scope) for value in _values_of(statement))
+    if context.is_too_long:
+        return True
+    is_many = context.statements > MOST_STATEMENTS
+    if not is_many and context.expanded <= MOST_EXPANDED:
+        return False
+    context.is_too_long = True
+    most = f"{MOST_STATEMENTS} statements" if is_many else f"{MOST_EXPANDED} characters"
+    context.findings.error(
+        "too-large",
+        f"the file holds more than {most} after expansion",
+        statement.keyword_span,
+        why="Repetitions within each other grow as a product, arguments within each other too.",
+        help="Shorten the lists, or make the files by one `generate` program.",
+    )
+    return True
+
+
+def _values_of(statement: Statement) -> Iterator[Value]:
+    """What a statement itself holds; its body's statements come later."""
+    for value in (statement.label, statement.sentence, statement.value, statement.heredoc):
+        if value is not None:
+            yield value
+    for arg in statement.args or ():
+        yield arg.value
 
 
 def _is_too_nested(context: Context, statement: Statement, scope: Scope) -> bool:
@@ -80,8 +104,11 @@ def _each(context: Context, statement: Statement, scope: Scope) -> Iterator[tupl
         return
     owner = dereference(args[0].value, scope)[1]
     for item in items.items:
-        bindings = {**scope.bindings, label.text: Bound(item, owner)}
+        bindings = {**scope.bindings, label.text: bind(item, owner)}
         inner = Scope(scope.library, bindings, scope.fragment, (*scope.trail, 0))
+        context.expanded += ROUND_SIZE  # a round without a statement takes its time too
+        if _is_too_long(context, statement, scope):
+            return
         yield from expand(context, statement.body, inner)
 
 
@@ -133,7 +160,7 @@ def _bind(
             is_whole = False
             _report_repeated(context, arg, name)
         else:
-            found[name] = Bound(arg.value, scope)
+            found[name] = bind(arg.value, scope)
     missing = [name for name in fragment.params if name not in found]
     if missing and is_whole:
         context.findings.error(
@@ -160,7 +187,7 @@ def _parameter(context: Context, arg: Arg, fragment: Fragment, left: list[str]) 
         )
         return None
     if arg.name not in fragment.params:
-        span = Span(arg.span.source, arg.span.start, min(arg.span.start + len(arg.name), arg.span.end))
+        span = head(arg.span, len(arg.name))
         what = f"an argument of fragment `{fragment.name}`"
         context.findings.unknown("unknown-argument", what, arg.name, span, fragment.params)
         return None

@@ -416,9 +416,10 @@ any { file("/app/a") file("/app/b") }
 
 # too-large: the file is too long after expansion
 ## What
-Fragments and repetitions come to more statements than are read.
+Fragments and repetitions come to more statements, or more characters, than are read, or a task declares more
+values than are followed.
 ## Why
-Repetitions within each other grow as a product.
+Repetitions within each other grow as a product, and so do arguments that hold others twice.
 ## Bad
 each a (in = […]) { each b (in = […]) { each c (in = […]) { … } } }
 ## Good

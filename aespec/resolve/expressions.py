@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from aespec.model.expressions import Const, Duration, Expr, Kind, ListExpr, MapExpr, Ref, Size, Symbol, Text
+from aespec.model.expressions import Const, Duration, Expr, ListExpr, MapExpr, Ref, Size, Symbol, Text
 from aespec.resolve.context import KINDS, MOST_DEPTH, Context
 from aespec.resolve.findings import shorten
-from aespec.resolve.literals import CONSTANTS, DURATIONS_S, SIZES_B, UNITS, is_huge, scalar
+from aespec.resolve.literals import (
+    CONSTANTS,
+    DURATIONS_S,
+    SIZES_B,
+    SPELLED_UNITS,
+    UNITS,
+    is_huge,
+    scalar,
+)
 from aespec.resolve.scope import Scope, dereference
 from aespec.resolve.texts import resolve_text
 from aespec.syntax.nodes import CallValue, Heredoc, ListValue, MapValue, Name, Number, String, Value
@@ -97,7 +105,8 @@ def _name(context: Context, value: Name, scope: Scope, *, may_be_symbol: bool) -
     known = {f"{kind.value}.{name}" for kind, name in context.values} | set(scope.bindings) | set(CONSTANTS)
     from aespec.resolve.findings import suggest
 
-    nearest = suggest(value.text, known)
+    same = sorted(name for name in known if name.partition(".")[2] == value.text)
+    nearest = same[0] if same else suggest(value.text, known)
     context.findings.error(
         "unknown-value",
         f"`{shorten(value.text)}` is not a value",
@@ -121,8 +130,13 @@ def resolve_number(context: Context, value: Number) -> Const | None:
         return None
     result = scalar(value)
     if result is None:
-        what = "a unit"
-        context.findings.unknown("wrong-unit", what, value.unit, value.span, set(UNITS))
+        meant = SPELLED_UNITS.get(value.unit.lower())
+        if meant is None:
+            context.findings.unknown("wrong-unit", "a unit", value.unit, value.span, set(UNITS))
+            return None
+        context.findings.error(
+            "wrong-unit", f"`{shorten(value.unit)}` is not a unit", value.span, help=f"Write `{meant}`."
+        )
         return None
     return Const(result, span=value.span)
 
@@ -166,8 +180,3 @@ def unit_help(kind: str) -> str:
     """The units of a kind, for a help line."""
     units = list(DURATIONS_S) if kind == "duration" else list(SIZES_B)
     return ", ".join(f"`{unit}`" for unit in units)
-
-
-def is_labelled(ref: Ref) -> bool:
-    """Whether a reference names an answer, a hidden value or a secret."""
-    return ref.kind in {Kind.ANSWER, Kind.HIDDEN, Kind.SECRET}

@@ -12,6 +12,16 @@ from aespec.source import Span
 MOST = 200
 """After this many nobody reads on; the rest would only cost time on a damaged file."""
 
+_CALLED_ELSEWHERE = {
+    "cwd": "workdir",
+    "image": "base",
+    "packages": "apt",
+    "user": "agent",
+    "working_dir": "workdir",
+    "working_directory": "workdir",
+}
+"""Names that other tools have for what is called otherwise here, and are not alike in letters."""
+
 
 class Findings:
     """An ordered list without repeats: a fragment that is used twice tells its fault once."""
@@ -78,6 +88,8 @@ class Findings:
     ) -> None:
         """Note a name that isn't known, with the nearest known one as a suggestion."""
         nearest = suggest(name, known) if len(self._items) < MOST else None
+        if nearest is None and _CALLED_ELSEWHERE.get(name) in known:
+            nearest = _CALLED_ELSEWHERE[name]
         fix = None
         if nearest is not None and span.text == name:
             fix = Fix(f"write `{nearest}`", (TextEdit(span, nearest),), is_safe=False)

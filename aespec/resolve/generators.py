@@ -6,6 +6,7 @@ import datetime as dt
 from dataclasses import dataclass
 
 from aespec.model.expressions import CallExpr, Const, Expr, Kind, ListExpr, iterate_refs
+from aespec.model.places import head
 from aespec.resolve.context import Context
 from aespec.resolve.expressions import refuse_depth, resolve_value, type_of
 from aespec.resolve.findings import listed
@@ -67,7 +68,7 @@ def resolve_generator(context: Context, value: Value, scope: Scope, depth: int =
     name = value.name[0]
     generator = GENERATORS.get(name)
     if generator is None:
-        span = Span(value.span.source, value.span.start, min(value.span.start + len(name), value.span.end))
+        span = head(value.span, len(name))
         context.findings.unknown("unknown-generator", "a generator", name, span, set(GENERATORS))
         return None
     if depth >= MOST_NESTED:

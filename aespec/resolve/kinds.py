@@ -8,6 +8,7 @@ from typing import Final
 
 from aespec.diagnostics.diagnostic import Fix, TextEdit
 from aespec.model.expressions import Duration, Size
+from aespec.model.packages import DEBIAN_PACKAGE, PYTHON_PACKAGE
 from aespec.resolve.context import Context, is_reference
 from aespec.resolve.expressions import (
     resolve_number,
@@ -35,13 +36,9 @@ ACCOUNT = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
 FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.-]*)*")
 WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./+-]*")
 IMAGE = re.compile(r"[a-z0-9][a-z0-9._/:-]*(?:[A-Za-z0-9._-]*)(?:@sha256:[0-9a-f]{64})?")
-PACKAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_\[\],-]*(?:\s*(?:===?|=|>=|~=|<=|<|>)\s*[A-Za-z0-9.+:~_*-]+)?")
 HOST = re.compile(r"(?:\*\.)?[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9-]+)*(?::[0-9]{1,5})?")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:?\d\d)?)?")
-
-RESERVED_NAMES = frozenset({"p", "let", "rng", "now", "emit"})
-"""What programs find under names of their own."""
 
 Converter = Callable[[Context, Value, Field, Scope], object]
 
@@ -111,12 +108,15 @@ def matching(
     return BAD
 
 
+def convert_bare(context: Context, value: Value, field: Field, scope: Scope) -> object:
+    """A bare name, or a quoted text without values in it."""
+    if isinstance(value, Name) and not is_reference(value):
+        return value.text
+    return convert_string(context, value, field, scope)
+
+
 def _word(context: Context, value: Value, field: Field, scope: Scope) -> object:
-    text = (
-        value.text
-        if isinstance(value, Name) and not is_reference(value)
-        else convert_string(context, value, field, scope)
-    )
+    text = convert_bare(context, value, field, scope)
     if not isinstance(text, str):
         return BAD
     return matching(context, text, WORD, "letters, digits and `.`, `_`, `/`, `-`", field, value.span)
@@ -159,16 +159,16 @@ def _names(context: Context, value: Value, field: Field, scope: Scope) -> object
     return convert_listing(context, value, field, scope, _one_name, "a name or a list of names", single=True)
 
 
-def _package(context: Context, value: Value, field: Field, scope: Scope) -> object:
-    text = convert_string(context, value, field, scope)
-    if not isinstance(text, str):
-        return BAD
-    what = "a package's name, perhaps with `=` (apt) or `==` (pip) and a version"
-    return matching(context, text, PACKAGE, what, field, value.span)
+def _packages(form: re.Pattern[str], what: str) -> Converter:
+    def convert_package(context: Context, value: Value, field: Field, scope: Scope) -> object:
+        text = convert_string(context, value, field, scope)
+        return matching(context, text, form, what, field, value.span) if isinstance(text, str) else BAD
 
+    def convert_packages(context: Context, value: Value, field: Field, scope: Scope) -> object:
+        wanted = "a list of packages"
+        return convert_listing(context, value, field, scope, convert_package, wanted, single=False)
 
-def _packages(context: Context, value: Value, field: Field, scope: Scope) -> object:
-    return convert_listing(context, value, field, scope, _package, "a list of packages", single=False)
+    return convert_packages
 
 
 def _image(context: Context, value: Value, field: Field, scope: Scope) -> object:
@@ -292,7 +292,10 @@ SCALARS: dict[str, Converter] = {
     "integer": convert_integer,
     "names": _names,
     "number": _number,
-    "packages": _packages,
+    "debian-packages": _packages(
+        DEBIAN_PACKAGE, "a Debian package's name in lower case, perhaps with `=` and a version"
+    ),
+    "python-packages": _packages(PYTHON_PACKAGE, "a Python package's name, perhaps with `==` and a version"),
     "size": _measure,
     "string": convert_string,
     "strings": convert_strings,

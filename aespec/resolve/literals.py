@@ -32,6 +32,17 @@ SIZES_B = {
 UNITS = (*DURATIONS_S, *SIZES_B, "%")
 """Every unit that a number may have."""
 
+SPELLED_UNITS = {
+    **dict.fromkeys(("sec", "secs", "second", "seconds"), "s"),
+    **dict.fromkeys(("min", "mins", "minute", "minutes"), "m"),
+    **dict.fromkeys(("hr", "hrs", "hour", "hours"), "h"),
+    **dict.fromkeys(("day", "days"), "d"),
+    **dict.fromkeys(("k", "kb", "ki"), "KiB"),
+    **dict.fromkeys(("mb", "mi"), "MiB"),
+    **dict.fromkeys(("g", "gb", "gi"), "GiB"),
+}
+"""Units as people spell them elsewhere, in lower case, and what they are called here."""
+
 MOST_DIGITS = 18
 """Whole numbers stay below 10**18, which every format and language on the way holds exactly."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from aespec.model.expressions import Ref, Text
+from aespec.model.paths import is_below
 
 RESERVED = ("/tests", "/logs", "/solution", "/proc", "/sys", "/dev")
 """Folders of the harness and of the kernel: no task puts or judges anything there."""
@@ -12,8 +13,8 @@ RESERVED = ("/tests", "/logs", "/solution", "/proc", "/sys", "/dev")
 LONGEST_PATH = 1024
 """Characters; Linux takes 4096 bytes for a whole path, and archives need room for their prefix."""
 
-LONGEST_NAME = 255
-"""Bytes of one component, the limit of the usual file systems."""
+LONGEST_COMPONENT_BYTES = 255
+"""Of one component, the limit of the usual file systems."""
 
 
 def has_control(text: str) -> bool:
@@ -42,8 +43,8 @@ def relative_fault(path: str, *, is_partial: bool = False) -> str | None:
             return "isn't normal: it has an empty component (`//`, or `/` at the end)"
         if name in {".", ".."}:
             return f"isn't normal: it has a component `{name}`"
-        if not is_partial and len(name.encode(errors="replace")) > LONGEST_NAME:
-            return f"has a component longer than {LONGEST_NAME} bytes"
+        if not is_partial and len(name.encode(errors="replace")) > LONGEST_COMPONENT_BYTES:
+            return f"has a component longer than {LONGEST_COMPONENT_BYTES} bytes"
     return None
 
 
@@ -64,11 +65,6 @@ def static_path(text: Text) -> str | None:
         return None
     path = "".join(part for part in text.parts if isinstance(part, str))
     return path.rstrip("/") or "/"
-
-
-def is_below(path: str, folder: str) -> bool:
-    """Whether a path is a folder itself or something in it."""
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 def written_below(path: str, written: Iterable[str]) -> bool:

@@ -16,6 +16,7 @@ from aespec.resolve.kinds import (
     VARIABLE,
     Bad,
     Converter,
+    convert_bare,
     convert_integer,
     convert_listing,
     convert_string,
@@ -53,7 +54,7 @@ def checked_path(context: Context, text: Text, field: Field, rules: str) -> Text
         path, _, selector = path.partition("#")
     if rules == "repo":
         fault = "isn't relative to the repository" if path.startswith("/") else relative_fault(path)
-        if fault is None and path.split("/")[0] == ".git":
+        if fault is None and ".git" in path.lower().split("/"):
             fault = "lies in `.git`, which git itself writes"
     elif has_refs and text.parts and not isinstance(text.parts[0], str):
         # The whole path is a value: only its evaluation can tell.
@@ -130,11 +131,7 @@ def _mode(context: Context, value: Value, field: Field, scope: Scope) -> object:
 
 
 def _account(context: Context, value: Value, field: Field, scope: Scope) -> object:
-    text = (
-        value.text
-        if isinstance(value, Name) and not is_reference(value)
-        else convert_string(context, value, field, scope)
-    )
+    text = convert_bare(context, value, field, scope)
     if not isinstance(text, str):
         return BAD
     what = "a lower-case letter, then lower-case letters, digits, `_` and `-`, 32 in all"

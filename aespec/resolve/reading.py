@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from aespec.diagnostics.diagnostic import Label
 from aespec.model.expressions import Text
+from aespec.model.places import head
 from aespec.resolve.blocks import BLOCKS, EXPANDED, LANGUAGES, RESERVED_WORDS, places_of
 from aespec.resolve.context import Context
 from aespec.resolve.converters import CONVERTERS, convert
@@ -124,6 +125,9 @@ def _check_tail(context: Context, reading: Reading) -> None:
     )
 
 
+_SHELLS = frozenset({"bash", "shell", "zsh", "dash", "ksh"})
+
+
 def check_language(context: Context, heredoc: Heredoc, block: Block) -> None:
     """Note a tag that the block doesn't take, or that nobody knows."""
     allowed = block.languages or LANGUAGES
@@ -135,7 +139,10 @@ def check_language(context: Context, heredoc: Heredoc, block: Block) -> None:
     tag = heredoc.tag or "no tag"
     nearest = suggest(heredoc.tag, allowed)
     if block.languages:
-        way_out = f"Write {listed(f'<<<{name}' for name in block.languages if name)}."
+        is_shell = heredoc.tag.lower() in _SHELLS and "sh" in allowed
+        meant = "sh" if is_shell else nearest
+        fitting = [meant] if meant else [name for name in block.languages if name and name != "ui"]
+        way_out = f"Write {listed(f'<<<{name}' for name in fitting).replace(' and ', ' or ')}."
     else:
         way_out = f"Write `<<<{nearest}`." if nearest else "Write `<<<text`, which fits everything."
     context.findings.error(
@@ -297,7 +304,7 @@ def _unknown_argument(context: Context, arg: Arg, name: str, block: Block) -> No
         )
         return
     known = [item.name for item in block.args]
-    span = Span(arg.span.source, arg.span.start, min(arg.span.start + len(name), arg.span.end))
+    span = head(arg.span, len(name))
     context.findings.unknown("unknown-argument", f"an argument of `{block.keyword}`", name, span, known)
 
 

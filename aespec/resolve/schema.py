@@ -10,7 +10,7 @@ from functools import cached_property
 class Field:
     """An attribute (`name = value` in a body) or an argument (in parentheses).
 
-    `kind` names a converter in `values.py`; `default` is what counts where it is left out, in the model's
+    `kind` names a converter (`converters.py`); `default` is what counts where it is left out, in the model's
     own units (seconds, bytes); `low` and `high` bound numbers, in the same units, both included.
     """
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from aespec.source import Span
-from aespec.syntax.nodes import Name, Statement, Value
+from aespec.syntax.nodes import CallValue, Heredoc, ListValue, MapValue, Name, Statement, String, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +69,48 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A value and the scope that its own names are looked up in."""
+    """A value and the scope that its own names are looked up in.
+
+    `size` is that of the value with its own arguments written out, in characters, as `measure` counts.
+    """
 
     value: Value
     scope: Scope
+    size: int = field(default=0, compare=False)
+
+
+_PLACE = re.compile(r"\{\{[ \t]*([A-Za-z_][\w-]*)")
+_NODE_SIZE = 8
+_MOST_MEASURED = 1 << 40  # arguments of arguments grow exponentially, and the number need not
+
+
+def bind(value: Value, scope: Scope) -> Bound:
+    """An argument, measured."""
+    return Bound(value, scope, measure(value, scope))
+
+
+def measure(value: Value, scope: Scope) -> int:
+    """How large a value is with the arguments in it written out, in characters, without writing them out."""
+    size = _NODE_SIZE
+    if isinstance(value, String | Heredoc):
+        text = value.value if isinstance(value, String) else value.text
+        size += len(text)
+        if scope.bindings and "{{" in text:
+            size += sum(_size_of(match[1], scope) for match in _PLACE.finditer(text))
+    elif isinstance(value, Name):
+        size += _size_of(value.parts[0], scope)
+    elif isinstance(value, ListValue):
+        size += sum(measure(item, scope) for item in value.items)
+    elif isinstance(value, MapValue):
+        size += sum(len(entry.key) + measure(entry.value, scope) for entry in value.entries)
+    elif isinstance(value, CallValue):
+        size += sum(measure(arg.value, scope) for arg in value.args)
+    return min(size, _MOST_MEASURED)
+
+
+def _size_of(name: str, scope: Scope) -> int:
+    bound = scope.bindings.get(name)
+    return bound.size if bound is not None else 0
 
 
 def dereference(value: Value, scope: Scope) -> tuple[Value, Scope]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from aespec.diagnostics.diagnostic import Label
-from aespec.model.expressions import CallExpr, Program, Ref, Text
+from aespec.model.expressions import CallExpr, Const, Program, Ref, Text
 from aespec.model.places import first_line
 from aespec.model.task import (
     Account,
@@ -26,7 +26,7 @@ from aespec.resolve.declarations import resolve_program, split_sources
 from aespec.resolve.files import FileFault, read_beside
 from aespec.resolve.findings import listed, shorten, suggest
 from aespec.resolve.library import is_taken, report_file
-from aespec.resolve.paths import is_below, static_path
+from aespec.resolve.paths import static_path, written_below
 from aespec.resolve.reading import Item, Reading, read
 from aespec.resolve.texts import resolve_text
 from aespec.source import Span
@@ -306,22 +306,26 @@ def step_path(step: SetupStep) -> Text | None:
 
 def _check_repeats(context: Context, setup: Setup) -> None:
     """Note two steps that write one path, and a file where another step needs a folder."""
+    written: dict[str, SetupStep] = {}
     files: dict[str, SetupStep] = {}
     services: dict[str, Span] = {}
+    variables = {name: text.span for name, text in setup.env}
     for step in setup.steps:
         if isinstance(step, ServiceStep):
             is_taken(context, step.name, step.span, services, "two services are called")
+        if isinstance(step, PlantStep) and isinstance(name := step.how.arg("name"), Const):
+            is_taken(context, str(name.value), name.span, variables, "two variables are called")
         text = step_path(step)
         path = static_path(text) if text is not None else None
         if text is None or path is None or (isinstance(step, PlantStep) and step.how.name == "append"):
             continue
-        is_folder = isinstance(step, RepoStep) or _ends_in_slash(text)
-        first = files.get(path)
-        if first is not None:
-            _report_repeat(context, step, path, first, "is written by two steps")
-        elif not is_folder:
+        if path in written:
+            _report_repeat(context, step, path, written[path], "is written by two steps")
+            continue
+        written[path] = step
+        if not isinstance(step, RepoStep) and not _ends_in_slash(text):
             files[path] = step
-    for path, step in files.items():
+    for path, step in written.items():
         parent = path.rpartition("/")[0]
         while parent:
             if parent in files:
@@ -395,7 +399,7 @@ def check_reads(context: Context, reads: tuple[Text, ...], setup: Setup) -> None
     )
     for text in reads:
         path = static_path(text)
-        if path is None or has_dynamic or _is_made(path, written):
+        if path is None or has_dynamic or written_below(path, written):
             continue
         nearest = suggest(path, written)
         context.findings.error(
@@ -408,7 +412,3 @@ def check_reads(context: Context, reads: tuple[Text, ...], setup: Setup) -> None
             if nearest
             else f"Use one of {listed(sorted(written)) or 'the steps'}.",
         )
-
-
-def _is_made(path: str, written: dict[str, tuple[Ref, ...]]) -> bool:
-    return any(is_below(path, item) or is_below(item, path) for item in written)

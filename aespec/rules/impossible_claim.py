@@ -19,6 +19,7 @@ from collections.abc import Iterator
 
 from aespec import predicates
 from aespec.diagnostics.diagnostic import Diagnostic, Severity
+from aespec.predicates.arguments import misfits
 from aespec.rules.api import Rule, Subject, constant_args
 
 RULE = Rule("impossible-claim", Severity.ERROR)
@@ -28,10 +29,10 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     """The claims whose arguments are all constants; the others are looked at once they are evaluated."""
     for placed in subject.claims:
         args = constant_args(placed.claim)
-        faults = getattr(predicates.laws(placed.claim.predicate), "faults", None)
-        if args is None or faults is None:
+        if args is None:
             continue
-        for fault in faults(args):
+        wrong = misfits(subject.signature(placed.claim), args)
+        for fault in wrong or predicates.laws(placed.claim.predicate).faults(args):
             yield RULE.found(
                 f"`{placed.claim.predicate}` can't be judged: {fault}",
                 placed.claim.span,

@@ -30,7 +30,7 @@ from collections.abc import Iterator
 from aespec.diagnostics.diagnostic import Diagnostic, Severity
 from aespec.model.expressions import Kind, Ref, Text
 from aespec.model.labels import hidden_only, labels_of
-from aespec.model.task import GenerateStep, RepoStep
+from aespec.model.task import GenerateStep
 from aespec.rules.api import Rule, Subject, setup_texts
 
 RULE = Rule("label-flow", Severity.ERROR)
@@ -46,16 +46,10 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     """Every text that the solver may see, and every program that makes what it sees."""
     for text, where in _shown(subject):
         yield from _flows(subject, text.refs, where)
-    for step in subject.task.setup.steps:
-        parts = (
-            [item for commit in step.commits for item in commit.files]
-            if isinstance(step, RepoStep)
-            else [step]
-        )
-        for part in parts:
-            if isinstance(part, GenerateStep):
-                for ref, flow in hidden_only(part, subject.labels):
-                    yield _report(ref, flow.kind, flow.chain, "a file of the start state")
+    for step in subject.task.setup.file_steps:
+        if isinstance(step, GenerateStep):
+            for ref, flow in hidden_only(step, subject.labels):
+                yield _report(ref, flow.kind, flow.chain, "a file of the start state")
 
 
 def _shown(subject: Subject) -> Iterator[tuple[Text, str]]:

@@ -38,6 +38,6 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
                     f"no reject breaks rule `{rule.name}`",
                     rule.span,
                     why="Every rule has a written wrong solution that makes it fail.",
-                    help=f'Add `reject "…" (breaks = {rule.name}) {{ swap(oracle, "…", "…") }}`; '
-                    "`aespec rejects` drafts one.",
+                    help=f'Write `reject "…" (breaks = {rule.name}) {{ swap(oracle, "…", "…") }}`, with what '
+                    "the oracle does for this rule and what a wrong solution would do instead.",
                 )

@@ -4,8 +4,8 @@
 `any { }` holds one statement.
 
 ## Why
-It means the same as the statement, and looks as if an alternative had been forgotten. A body means all, so
-that two alternatives of several predicates each need blocks of their own.
+It means the same as the statement, and looks as if an alternative had been forgotten. Each statement of an
+`any` is an alternative; one that is made of several predicates is written `not { not { … } }`.
 
 ## Bad
     any { file("/app/out.json") }

@@ -27,7 +27,7 @@ from collections.abc import Iterator
 
 from aespec.diagnostics.diagnostic import Diagnostic, Severity
 from aespec.model.expressions import Program
-from aespec.model.task import Computed, GenerateStep, RepoStep
+from aespec.model.task import Computed, GenerateStep
 from aespec.rules.api import Rule, Subject
 from aespec.source import Span
 
@@ -59,12 +59,6 @@ def _programs(subject: Subject) -> Iterator[Program]:
     for item in subject.task.declarations:
         if isinstance(item, Computed) and isinstance(item.body, Program):
             yield item.body
-    for step in subject.task.setup.steps:
-        parts = (
-            [item for commit in step.commits for item in commit.files]
-            if isinstance(step, RepoStep)
-            else [step]
-        )
-        for part in parts:
-            if isinstance(part, GenerateStep):
-                yield part.program
+    for step in subject.task.setup.file_steps:
+        if isinstance(step, GenerateStep):
+            yield step.program

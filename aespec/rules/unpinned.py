@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from aespec.diagnostics.diagnostic import Diagnostic, Severity
+from aespec.model.packages import is_exact, package_name
 from aespec.rules.api import Rule, Subject
 
 RULE = Rule("unpinned", Severity.WARNING)
@@ -30,16 +31,16 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     setup, lock = subject.task.setup, subject.lock
     if "@sha256:" not in setup.base and (lock is None or setup.base not in lock.images):
         yield _report(subject, f"the image `{setup.base}` isn't pinned by a digest", "base")
-    apt = _loose(setup.apt, "=", lock.apt if lock else {})
+    apt = _loose(setup.apt, "apt", lock.apt if lock else {})
     if apt:
         yield _report(subject, f"Debian packages without a version: {', '.join(apt)}", "apt")
-    pip = _loose(setup.pip, "==", lock.pip if lock else {})
+    pip = _loose(setup.pip, "pip", lock.pip if lock else {})
     if pip:
         yield _report(subject, f"Python packages without a version: {', '.join(pip)}", "pip")
 
 
-def _loose(names: tuple[str, ...], sign: str, pins: Mapping[str, str]) -> list[str]:
-    return [name for name in names if sign not in name and name.split("[")[0] not in pins]
+def _loose(names: tuple[str, ...], manager: str, pins: Mapping[str, str]) -> list[str]:
+    return [name for name in names if not is_exact(name, manager) and package_name(name) not in pins]
 
 
 def _report(subject: Subject, headline: str, attribute: str) -> Diagnostic:

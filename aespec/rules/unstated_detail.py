@@ -30,21 +30,14 @@ from aespec import predicates
 from aespec.diagnostics.diagnostic import Diagnostic, Severity
 from aespec.model.expressions import Json
 from aespec.model.task import Claim
-from aespec.rules.api import Rule, Subject, constant, names
+from aespec.rules.api import Rule, Subject, constant, names, stand_in
 from aespec.source import Span
 
 RULE = Rule("unstated-detail", Severity.ERROR, is_allowable=True)
 
 _ASSUMED = frozenset({0, 1, -1})
-_NEUTRAL: dict[str, Json] = {
-    "text": "",
-    "texts": [],
-    "value": [],
-    "map": {},
-    "path": "/",
-    "paths": "/",
-    "bool": False,
-}
+_LEFT_OUT = frozenset({"regex", "integer", "number", "duration", "size", "enum", "hidden-file"})
+"""Kinds of optional arguments that claim nothing while their value isn't known."""
 
 
 def check(subject: Subject) -> Iterator[Diagnostic]:
@@ -70,9 +63,6 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
 
 def _literals(subject: Subject, claim: Claim) -> tuple[str | int | float, ...]:
     """The literals of a claim; a value that isn't known yet is left out by an empty one in its place."""
-    literals = getattr(predicates.laws(claim.predicate), "literals", None)
-    if literals is None:
-        return ()
     signature = subject.signature(claim)
     args: dict[str, Json] = {}
     for name, expr in claim.args:
@@ -80,10 +70,9 @@ def _literals(subject: Subject, claim: Claim) -> tuple[str | int | float, ...]:
         known = constant(expr)
         if known is not None:
             args[name] = known[0]
-        elif parameter is not None and (parameter.is_required or parameter.kind in _NEUTRAL):
-            args[name] = _NEUTRAL.get(parameter.kind, 0)
-    found: tuple[str | int | float, ...] = tuple(literals(args))
-    return found
+        elif parameter is not None and (parameter.is_required or parameter.kind not in _LEFT_OUT):
+            args[name] = stand_in(parameter)
+    return predicates.laws(claim.predicate).literals(args)
 
 
 def _is_told(subject: Subject, item: str | float) -> bool:

@@ -179,10 +179,13 @@ class DiskState:
         relocate: Optional[Tuple[str, str]] = None,
         umask: int = 0o022,
         mtime_s: Optional[int] = None,
+        is_guarded: bool = False,
     ) -> Finished:
         """As in `State`."""
         if self._runner is None:
             raise Trouble("no program may run on this state")
+        if self._runner.left_s() <= 0:
+            return Finished(None, b"", b"", is_timed_out=True, is_truncated=False)
         from aespec.runtime.workplace import Workplace
 
         with Workplace(self, self._runner, writes, relocate, mtime_s) as workplace:
@@ -194,6 +197,7 @@ class DiskState:
                 env={"HOME": workplace.home, **env},
                 output_limit_bytes=output_limit_bytes,
                 umask=umask,
+                executable=workplace.guard(argv[0]) if is_guarded else None,
             )
             finished: Finished = ended._replace(files=workplace.collect(collect))
             return finished

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import math
 import os
 import sys
 from typing import Any, Dict, List, NamedTuple, Optional
@@ -121,6 +122,7 @@ def _runner(checks: checker.Checks) -> Any:
             timeout_s=float(limits.get("timeout_s", 60.0)),
             memory_bytes=int(limits.get("memory_bytes", 2 * 1024**3)),
             processes=int(limits.get("processes", 128)),
+            total_s=float(limits.get("total_s", math.inf)),
         )
     except (TypeError, ValueError) as error:
         raise Trouble(f"the runner's limits are malformed: {error}") from None

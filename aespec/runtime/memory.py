@@ -119,6 +119,7 @@ class MemoryState:
         relocate: Optional[Tuple[str, str]] = None,
         umask: int = 0o022,
         mtime_s: Optional[int] = None,
+        is_guarded: bool = False,
     ) -> Finished:
         """Raises `Trouble`: no program runs in memory."""
         raise Trouble("programs can't run on a state in memory")

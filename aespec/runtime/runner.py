@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import math
 import os
 import re
 import selectors
@@ -11,7 +12,7 @@ import signal
 import socket
 import subprocess
 import time
-from typing import Any, Callable, Dict, List, NamedTuple, Sequence, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from aespec.runtime.state import Finished, NotStarted, Trouble
 
@@ -21,6 +22,13 @@ FILE_LIMIT_BYTES = 1024 * 1024 * 1024
 OPEN_FILES_LIMIT = 1024
 END_LIMIT_S = 5.0
 """How long ending a program's processes may take before it counts as trouble."""
+
+GRACE = 1.2
+"""How much more than `total_s` programs get that are slow but within their limits: with the compiler's share
+of 0.75, it leaves a tenth of the verifier's time for the rest."""
+
+TIMED_OUT = Finished(None, b"", b"", is_timed_out=True, is_truncated=False)
+"""What is said of a program that got no time at all."""
 
 CLONE_NEWNET = 0x40000000
 PR_SET_NO_NEW_PRIVS = 38
@@ -41,13 +49,28 @@ class Runner:
     It forks and collects every child of the process, so nothing else may do so beside it.
     """
 
-    def __init__(self, user: str, *, timeout_s: float, memory_bytes: int, processes: int) -> None:
+    def __init__(
+        self,
+        user: str,
+        *,
+        timeout_s: float,
+        memory_bytes: int,
+        processes: int,
+        total_s: float = math.inf,
+    ) -> None:
         """`user` is the account's name or number. Where this process can't become another account (without
         root, or in a user namespace that has only one), programs run as the invoker, and `facts` say so.
+
+        `total_s` counts from now. Once a program has run into its limit, none runs beyond it, and none at all
+        beyond `GRACE` times as long: a solver whose programs hang, or dawdle just below their limits, fails,
+        where the verifier's own limit would leave it without a verdict.
 
         Raises `Trouble` where root lacks the account: the solver's code never runs as root.
         """
         self.timeout_s = timeout_s
+        self._deadline = time.monotonic() + total_s
+        self._last_deadline = time.monotonic() + GRACE * total_s
+        self._has_timed_out = False
         self._memory_bytes = memory_bytes
         self._processes = processes
         self.account = _account(user)
@@ -69,18 +92,23 @@ class Runner:
         env: Dict[str, str],
         output_limit_bytes: int,
         umask: int,
+        executable: Optional[str] = None,
     ) -> Finished:
         """Run a program to its end or the limit, whichever of its own and the runner's is lower.
 
-        `output_limit_bytes` holds for each stream; more is read and dropped. Raises `NotStarted` where the
-        program can't be started by the solver's doing, `Trouble` where by the image's.
+        `output_limit_bytes` holds for each stream; more is read and dropped. `executable` is started in the
+        place of `argv[0]`. Raises `NotStarted` where the program can't be started by the solver's doing,
+        `Trouble` where by the image's.
         """
-        limit_s = min(timeout_s, self.timeout_s)
+        limit_s = min(timeout_s, self.timeout_s, self.left_s())
+        if limit_s <= 0:
+            return TIMED_OUT
         clean = {"PATH": PATH, "LANG": "C.UTF-8", "TZ": "UTC0", **env}
         with _input(stdin) as source:
             try:
                 child = subprocess.Popen(
                     list(argv),
+                    executable=executable,
                     cwd=cwd,
                     env=clean,
                     stdin=source,
@@ -101,6 +129,7 @@ class Runner:
             is_timed_out = streams.read_until_exit(time.monotonic() + limit_s)
         finally:
             self._end(child)
+        self._has_timed_out |= is_timed_out
         streams.drain()
         status = child.returncode if child.returncode is not None and child.returncode >= 0 else None
         return Finished(
@@ -110,6 +139,11 @@ class Runner:
             is_timed_out,
             streams.is_truncated,
         )
+
+    def left_s(self) -> float:
+        """How long the next program may run, in seconds: less once one has run into its limit."""
+        deadline = self._deadline if self._has_timed_out else self._last_deadline
+        return max(0.0, deadline - time.monotonic())
 
     def _prepare(self, limit_s: float, umask: int) -> Callable[[], None]:
         """What the child does before it becomes the program. Nothing here may take a lock."""
@@ -266,8 +300,14 @@ def _not_started(argv: Sequence[str], cwd: str, error: OSError) -> Exception:
 
 
 def _is_found(name: str) -> bool:
+    return system_file(name) is not None
+
+
+def system_file(name: str) -> Optional[str]:
+    """Where the file of a program is found, by its path or in PATH; None if nowhere."""
     folders = [""] if "/" in name else PATH.split(":")
-    return any(os.path.exists(os.path.join(folder, name)) for folder in folders)
+    places = (os.path.join(folder, name) for folder in folders)
+    return next((place for place in places if os.path.exists(place)), None)
 
 
 def _account(user: str) -> Account:

@@ -78,6 +78,7 @@ class State(Protocol):
         relocate: Optional[Tuple[str, str]] = None,
         umask: int = 0o022,
         mtime_s: Optional[int] = None,
+        is_guarded: bool = False,
     ) -> Finished:
         """Run a program of the solver as another user, with limits and without network.
 
@@ -85,8 +86,10 @@ class State(Protocol):
         so that no other predicate sees it. What stands at and below `collect` is brought back first. With
         `relocate` (folder, place) it runs on a copy of the folder at another place, which must be free; `cwd`
         and `collect` below the folder follow, `writes` are not needed there. `mtime_s` sets the modification
-        time of everything that it may write. Raises `Missing` where the solver's program can't be started,
-        `Trouble` where this state can't run programs (in memory) or the sandboxing itself fails.
+        time of everything that it may write. `is_guarded` is for a program of the verifier's own that starts
+        the solver's: as far as that can be had, none of the account looks into its memory or opens its files.
+        Raises `Missing` where the solver's program can't be started, `Trouble` where this state can't run
+        programs (in memory) or the sandboxing itself fails.
         """
         ...
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import stat as stats
 import tempfile
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-from aespec.runtime.runner import remaining_files
+from aespec.runtime.runner import SYSTEM_FOLDERS, remaining_files, system_file
 from aespec.runtime.state import Missing, Trouble
 from aespec.runtime.tree import Owner, copy_below, empty_folder
 
@@ -96,6 +97,25 @@ class Workplace:
             return argument
         moved = self.path(argument)
         return moved if moved != argument and os.path.lexists(moved) else argument
+
+    def guard(self, program: str) -> Optional[str]:
+        """A copy of a system's binary that can be started but not read, or None where that is no use.
+
+        The kernel lets nobody but root look into a process whose file its own account can't read: neither
+        trace it nor write its memory nor open its files. So what a hidden program starts can't change it.
+        """
+        place = system_file(program)
+        is_noexec = os.statvfs(self._scratch).f_flag & os.ST_NOEXEC
+        if place is None or is_noexec or not self._account.is_dedicated:
+            return None
+        place = os.path.realpath(place)
+        copy = os.path.join(self._scratch, "guarded")
+        with contextlib.suppress(OSError), open(place, "rb") as source:
+            if place.startswith(SYSTEM_FOLDERS) and source.read(4) == b"\x7fELF":
+                shutil.copyfile(place, copy)
+                os.chmod(copy, 0o111)
+                return copy
+        return None
 
     def collect(self, paths: Sequence[str]) -> Dict[str, bytes]:
         """The regular files at and below the paths, by their path of the state; raises `Missing` above the

@@ -21,6 +21,10 @@ class SandboxError(Exception):
         self.boundary = boundary
 
 
+class UncarriableError(SandboxError):
+    """What stands in a slot can't be carried out of it, by its writer's doing: too large, too deep."""
+
+
 @dataclass(frozen=True, slots=True)
 class SandboxLimits:
     """Limits of a slot: all programs in it together as far as the backend can, else each program."""
@@ -122,7 +126,7 @@ class Slot(Protocol):
     def get(self, paths: Sequence[str], *, limit_bytes: int = 1024**3) -> bytes:
         """A tar of the paths that exist and what is below them, names relative to `/`, sorted.
 
-        Raises `SandboxError` above the limit. Devices and sockets are left out, FIFOs too.
+        Raises `UncarriableError` above the limit. Devices and sockets are left out, FIFOs too.
         """
         ...
 

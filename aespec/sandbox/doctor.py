@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from aespec.resources import cache_folder
 from aespec.sandbox import backend_names, open_sandbox
 from aespec.sandbox.api import Abilities, SandboxError
-from aespec.sandbox.layers import cache_folder
 
 SCHEMA = 1
 _GIGABYTE = 1 << 30
@@ -114,10 +114,8 @@ def _try(name: str) -> Abilities:
 def _roots(backends: dict[str, Abilities]) -> tuple[Finding, ...]:
     """The ways to a base image, in the order that they are tried."""
     from aespec.sandbox.fork import host
-    from aespec.sandbox.fork.worker import find_program
 
     has_engine = backends["docker"].is_usable
-    bootstrap = find_program("mmdebstrap")
     programs = [name for name in ("python3", "git", "make", "gcc") if host.has_debian_package(name)]
     return (
         Finding(
@@ -126,21 +124,32 @@ def _roots(backends: dict[str, Abilities]) -> tuple[Finding, ...]:
             "images of the Docker engine" if has_engine else "no engine answers",
             "" if has_engine else next(iter(backends["docker"].missing.values()), ""),
         ),
-        Finding(
-            "mmdebstrap",
-            bootstrap is not None,
-            f"{bootstrap} makes debian bases" if bootstrap else "not installed",
-            "" if bootstrap else "as root on Debian or Ubuntu: apt-get install mmdebstrap",
-        ),
+        _bootstrap_finding(),
         Finding(
             "host",
             bool(programs),
-            f"the host's own /usr, not reproducible; it has {', '.join(programs)}"
+            f"the host's own /usr in place of a debian base, not reproducible; it has {', '.join(programs)}"
             if programs
             else "it lacks python3",
             "" if programs else "install python3",
         ),
     )
+
+
+def _bootstrap_finding() -> Finding:
+    """Whether mmdebstrap can make a root for this user, and not only whether it is installed."""
+    from aespec.sandbox.fork.identity import range_remedy
+    from aespec.sandbox.fork.roots import bootstrap_fault
+    from aespec.sandbox.fork.worker import find_program
+
+    program = find_program("mmdebstrap")
+    if program is None:
+        remedy = "as root on Debian or Ubuntu: apt-get install mmdebstrap"
+        return Finding("mmdebstrap", False, "not installed", remedy)
+    fault = bootstrap_fault(program)
+    if fault:
+        return Finding("mmdebstrap", False, f"{program} can't work here: {fault}", range_remedy())
+    return Finding("mmdebstrap", True, f"{program} makes debian bases, where a Debian mirror is reached")
 
 
 def _cache() -> Finding:

@@ -1,7 +1,7 @@
 """Layers on disk: content-addressed folders, made aside and renamed, shared by all runs of a user.
 
-The cache lies at `$AESPEC_CACHE`, else `$XDG_CACHE_HOME/aespec`, else `~/.cache/aespec`. Half-made layers and
-folders of slots carry a lock that dies with its process; what is found unlocked is left over and is removed.
+They lie in `sandbox/` of the cache folder. Half-made layers and folders of slots carry a lock that dies with
+its process; what is found unlocked is left over and is removed.
 """
 
 from __future__ import annotations
@@ -20,19 +20,11 @@ from typing import Any
 from urllib.parse import quote
 
 from aespec.bundle.recipe import Copy, Recipe, RecipeStep, Shell
+from aespec.resources import cache_folder
 from aespec.sandbox.api import SandboxError
 
 _ID_LENGTH = 24  # of 64 hex digits: a mount has one page for the names of all its layers
 _BUILD_VERSION = 1  # raise it when the same step comes to make something else
-
-
-def cache_folder() -> Path:
-    """Where everything that can be made again is kept."""
-    if chosen := os.environ.get("AESPEC_CACHE"):
-        return Path(chosen).absolute()
-    if shared := os.environ.get("XDG_CACHE_HOME"):
-        return Path(shared).absolute() / "aespec"
-    return Path.home() / ".cache" / "aespec"
 
 
 def chain_digest(parent: str, content: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aespec.resources import folder
+from aespec.resources import cache_folder, folder
 
 if TYPE_CHECKING:
     from lark import Lark
@@ -102,14 +102,6 @@ def _is_own_file(path: Path) -> bool:
         and status.st_uid == os.getuid()
         and not status.st_mode & 0o022
     )
-
-
-def cache_folder() -> Path:
-    """`$XDG_CACHE_HOME/aespec`, by default `~/.cache/aespec`; it may be missing or not writable."""
-    named = os.environ.get("XDG_CACHE_HOME", "")
-    if named and Path(named).is_absolute():
-        return Path(named) / "aespec"
-    return Path(os.path.expanduser("~")) / ".cache" / "aespec"  # noqa: PTH111 - never raises where home is unknown
 
 
 @cache

@@ -155,13 +155,15 @@ def _malformed(lexer: Lexer) -> None:
     found = _LOOSE_OPENER.match(text, start)
     line_end = text.index("\n", start)
     tag = found[1] if found else ""
+    keyword = text[text.rfind("\n", 0, start) + 1 : start].split()[:1]
+    usual = "md" if keyword == ["instruction"] else "sh"
     lexer.report(
         "malformed-heredoc",
         "a heredoc opens with `<<<tag` at the end of its line",
         start,
         line_end,
         why="The tag (a language, or nothing) follows at once, without quotes, and nothing stands after it.",
-        help=f"Write `<<<{tag if tag.islower() else 'sh'}`, the lines, and a line with only `>>>`.",
+        help=f"Write `<<<{tag if tag.islower() else usual}`, the lines, and a line with only `>>>`.",
     )
     ends = rf">>>>?|{re.escape(tag)}" if tag else ">>>>?"
     closer = re.compile(rf"^[ \t]*(?:{ends})[ \t]*\r?$", re.MULTILINE).search(text, line_end + 1)

@@ -324,14 +324,19 @@ def _value_after_value(driver: Driver, index: int, token: Token) -> int | None:
     is_named = previous.type == "NAME" and token.type not in {"NAME", "PATH"} and token.line == previous.line
     if is_named and "EQUALS" in driver.accepted():
         return _missing_equals(driver, index)
+    # `answer.rows[0]` is an index from elsewhere; a comma would make two values of it.
+    is_index = token.type == "LSQB" and previous.type == "PATH" and token.span.start == previous.span.end
+    way_out = f"Write `,` between {_shown(previous)} and {_shown(token)}."
+    if is_index:
+        way_out = "Only parts with names can be named: make the item a `let` or `answer` of its own."
     driver.report(
         _error(
             "missing-comma",
             "`,` is missing",
             Span(token.span.source, previous.span.end, token.span.start or 1),
             why="The values of a list and the arguments of a call are separated by commas.",
-            help=f"Write `,` between {_shown(previous)} and {_shown(token)}.",
-            fix=_insertion("write `,`", previous.span, ","),
+            help=way_out,
+            fix=None if is_index else _insertion("write `,`", previous.span, ","),
         )
     )
     return index if driver.insert("COMMA", previous.span.end) else driver.skip(index)

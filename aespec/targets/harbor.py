@@ -21,18 +21,23 @@ from aespec.bundle.examples import PlannedScript, examples_to_json, plan_script
 from aespec.bundle.faults import Faults
 from aespec.bundle.instruction import render_instruction, stated_values
 from aespec.bundle.lock import lock_digest
-from aespec.bundle.manifest import RECIPES_PATH, recipes_to_json, write_json
+from aespec.bundle.manifest import RECIPES_PATH, recipes_to_json
 from aespec.bundle.plan import BundlePlan, PlannedFile
 from aespec.bundle.quoting import UnquotableError
+from aespec.bundle.recipe import Packages, Recipe
 from aespec.bundle.render import render_template
-from aespec.bundle.setup import SetupPlan, is_below, plan_setup
+from aespec.bundle.setup import SetupPlan, plan_setup
 from aespec.bundle.start import baseline_of, known_start
 from aespec.bundle.verifier import VerifierPlan, checks_to_json, plan_verifier
 from aespec.diagnostics.diagnostic import Diagnostic
 from aespec.model.expressions import Json, Kind
 from aespec.model.instance import Instance
+from aespec.model.json_text import write_json
+from aespec.model.packages import is_exact
+from aespec.model.paths import is_below
 from aespec.model.task import CheckedTask, Task
-from aespec.predicates import laws
+from aespec.predicates import find, laws
+from aespec.predicates.arguments import named_misfits
 from aespec.predicates.shipping import shipped_files
 from aespec.targets.api import NETWORKS, TargetOptions
 
@@ -63,14 +68,17 @@ class _Harbor:
     def __init__(self, task: Task, instance: Instance, options: TargetOptions, faults: Faults) -> None:
         self.task, self.instance, self.options, self.faults = task, instance, options, faults
 
-    def plan(self) -> BundlePlan:
+    def plan(self) -> BundlePlan | None:
+        """The bundle; None where the checks themselves make no sense."""
         task, instance, options, faults = self.task, self.instance, self.options, self.faults
         self._refuse_what_is_missing()
         checks = plan_checks(task, instance.values, faults)
         claims = list(claims_of(checks))
-        self._refuse_needs(claims)
-        self._refuse_faults(claims)
         setup = plan_setup(task, instance, options.lock, options.images, faults)
+        if not self._are_sound(claims):
+            # What makes no sense can be neither told nor judged, so there is nothing to plan on.
+            return None
+        self._refuse_needs(claims)
         artifacts = self._artifacts(claims)
         baseline = self._baseline(claims, setup, artifacts)
         verifier = plan_verifier(
@@ -89,7 +97,7 @@ class _Harbor:
             name=self._name(),
             target=NAME,
             files=dict(sorted(files.items())),
-            manifest=self._manifest(claims, artifacts, setup),
+            manifest=self._manifest(checks, artifacts, (setup.recipe, verifier.recipe)),
             environment=setup.recipe,
             verifier=verifier.recipe,
         )
@@ -125,10 +133,25 @@ class _Harbor:
                         help="Claim it on files. A target for live containers is yet to come.",
                     )
 
-    def _refuse_faults(self, claims: Sequence[PlannedClaim]) -> None:
+    def _are_sound(self, claims: Sequence[PlannedClaim]) -> bool:
+        """Whether the arguments, as evaluated, are of their kinds and make sense together."""
+        is_sound = True
         for claim in claims:
-            for fault in laws(claim.predicate).faults(claim.args):
+            found = find(claim.predicate)
+            wrong = tuple(named_misfits(found.signature, claim.args)) if found is not None else ()
+            for name, fault in wrong:
+                is_sound = False
+                self.faults.error(
+                    "wrong-type",
+                    f"{claim.predicate}: {fault}",
+                    claim.places.get(name, claim.span),
+                    why="The value was computed, and it is of another type than the argument.",
+                    help="Let the program emit a value of that type, or compare by another argument.",
+                )
+            for fault in () if wrong else laws(claim.predicate).faults(claim.args):
+                is_sound = False
                 self.faults.error("claim-fault", f"{claim.predicate}: {fault}", claim.span)
+        return is_sound
 
     def _refuse_layers(self, setup: SetupPlan) -> None:
         count = layer_count(setup.recipe)
@@ -166,9 +189,8 @@ class _Harbor:
     ) -> dict[str, Json]:
         start = known_start(self.task, self.instance, setup.repositories)
         scopes = []
-        skipped = [
-            self.faults.render(free.leaf, self.instance.values) for free in self.task.step.verify.frees
-        ]
+        freed = [self.faults.render(free.leaf, self.instance.values) for free in self.task.step.verify.frees]
+        read = []
         for claim in claims:
             # What a claim judges by its path may change, or the claim had no point. What a command merely
             # runs may not: else to run the tests would be to give them away.
@@ -176,8 +198,9 @@ class _Harbor:
             if isinstance(path, str) and claim.predicate == "unchanged":
                 scopes.append((claim, path))
             elif isinstance(path, str):
-                skipped.append(path.partition("#")[0])
-        return baseline_of(scopes, start, skipped, artifacts, setup.repositories.values(), self.faults)
+                read.append(path.partition("#")[0])
+        repositories = setup.repositories.values()
+        return baseline_of(scopes, start, read, freed, artifacts, repositories, self.faults)
 
     def _files(
         self,
@@ -189,7 +212,8 @@ class _Harbor:
     ) -> dict[str, PlannedFile]:
         values = self.instance.values
         is_open = self._is_open()
-        instruction = render_instruction(self.task, values, checks, self.faults)
+        start = known_start(self.task, self.instance, setup.repositories)
+        instruction = render_instruction(self.task, values, checks, self.faults, start.files)
         examples = examples_to_json(self.task, self.instance.seed, values, checks, self.faults)
         spec = self.faults.encodable(self.task.source.text, self.task.span)
         files = {
@@ -272,10 +296,10 @@ class _Harbor:
         return [(key, value) for key, value in pairs if value not in ("", None, [])]
 
     def _manifest(
-        self, claims: Sequence[PlannedClaim], artifacts: Sequence[str], setup: SetupPlan
+        self, checks: Sequence[PlannedCheck], artifacts: Sequence[str], recipes: Sequence[Recipe]
     ) -> dict[str, Json]:
         lock = self.options.lock
-        needs = {need for claim in claims for need in laws(claim.predicate).needs(claim.args)}
+        needs = {need for claim in claims_of(checks) for need in laws(claim.predicate).needs(claim.args)}
         return {
             "schema": 1,
             "tool": {"name": "aespec", "version": __version__},
@@ -297,16 +321,18 @@ class _Harbor:
             "artifacts": list(artifacts),
             "needs": [*sorted(needs)],
             "trust": "separate",
-            "stated": list(stated_values(self.task, self.instance.values)),
-            "is_pinned": self._is_pinned(setup),
+            "stated": list(stated_values(self.task, self.instance.values, checks)),
+            "planted": [*sorted({item.secret for item in self.instance.planted})],
+            "is_pinned": all(map(_is_pinned, recipes)),
         }
 
-    def _is_pinned(self, setup: SetupPlan) -> bool:
-        """Whether every build of this bundle gets the same base and the same packages."""
-        from aespec.bundle.recipe import Packages
 
-        names = [name for step in setup.recipe.steps if isinstance(step, Packages) for name in step.names]
-        return "@sha256:" in setup.recipe.base and all("=" in name for name in names)
+def _is_pinned(recipe: Recipe) -> bool:
+    """Whether every build of an image gets the same base and the same packages."""
+    steps = [step for step in recipe.steps if isinstance(step, Packages)]
+    return "@sha256:" in recipe.base and all(
+        is_exact(name, step.manager) for step in steps for name in step.names
+    )
 
 
 @lru_cache(maxsize=64)

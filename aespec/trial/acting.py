@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from aespec.bundle.plan import Bundle
 from aespec.bundle.write import BundleError
 from aespec.model.edit import Edit
-from aespec.model.edits import EditError, apply_edit, edit_mode
-from aespec.sandbox.api import Image, Outcome, Program, Sandbox, SandboxError, Slot
+from aespec.model.edits import EditError, apply_edit, edit_mode, occurrences
+from aespec.model.json_text import json_digest
+from aespec.sandbox.api import Image, Outcome, Program, Sandbox, SandboxError, Slot, UncarriableError
+from aespec.sandbox.tars import Entry, pack
 from aespec.trial.agents import Agent
-from aespec.trial.archives import Entry, digest_of, iterate_members, pack, pack_folder
+from aespec.trial.archives import digest_of, iterate_members, pack_folder
 from aespec.trial.examples import ScriptText, read_examples
 from aespec.trial.result import EndState
 from aespec.trial.settings import Settings, read_settings
@@ -57,7 +60,7 @@ def collect(
             with timed(seconds, "agent"):
                 outcome = act(bundle, agent, slot, image, settings)
             with timed(seconds, "collect"):
-                archive = slot.get(settings.artifacts, limit_bytes=ARTIFACT_LIMIT_BYTES)
+                archive, refusal = _carry_out(slot, settings)
     except SandboxError as fault:
         return _nothing(agent, fault.boundary, explain_fault(fault), seconds)
     except (BundleError, EditError) as fault:
@@ -65,13 +68,29 @@ def collect(
     return EndState(
         agent=agent.name,
         artifacts=archive,
-        digest=digest_of(archive),
+        digest=json_digest(["refused", refusal]) if refusal else digest_of(archive),
+        refusal=refusal,
         status=outcome.status if outcome else None,
         message=_agent_message(agent, outcome, settings) if outcome else "",
         seconds=seconds,
         logs={"agent.stdout": outcome.stdout, "agent.stderr": outcome.stderr} if outcome else {},
         is_reproducible=image.is_reproducible,
     )
+
+
+def _carry_out(slot: Slot, settings: Settings) -> tuple[bytes, str]:
+    """The declared artifacts, or why they can't be carried: then the agent, not the machine, failed.
+
+    Otherwise a solver could turn a reward of 0 into a trial without a verdict.
+    """
+    try:
+        archive = slot.get(settings.artifacts, limit_bytes=ARTIFACT_LIMIT_BYTES)
+    except UncarriableError as fault:
+        return b"", f"the end state can't be carried to the verifier: {fault}"
+    room = settings.verifier_limits.disk_bytes
+    if len(archive) > room:
+        return b"", f"the end state is larger than the verifier's disk of {room // 1024**2} MiB"
+    return archive, ""
 
 
 def prepare_environment(
@@ -119,24 +138,28 @@ def act(bundle: Bundle, agent: Agent, slot: Slot, image: Image, settings: Settin
 
 
 def edit_slot(slot: Slot, edit: Edit) -> None:
-    """Carry out an edit on the state in a slot; raises `EditError` where it doesn't fit."""
-    before = next(
-        (
-            (member, data)
-            for member, data in iterate_members(slot.get([edit.path], limit_bytes=ARTIFACT_LIMIT_BYTES))
-            if "/" + member.name.strip("/") == edit.path and member.isreg()
-        ),
-        None,
-    )
-    after = apply_edit(before[1] if before else None, edit)
-    if after is None:
+    """Carry out an edit on the state in a slot; raises `EditError` where it doesn't fit.
+
+    `delete` removes whatever stands at the path, a folder with all below it. What is put or changed has the
+    time of now, as if a solver had written it: programs such as make look at that.
+    """
+    found = [
+        (member, data)
+        for member, data in iterate_members(slot.get([edit.path], limit_bytes=ARTIFACT_LIMIT_BYTES))
+        if "/" + member.name.strip("/") == edit.path.rstrip("/")
+    ]
+    if edit.operation == "delete" and found:
         slot.put(pack(()), clean=[edit.path])
         return
+    before = next(((member, data) for member, data in found if member.isreg()), None)
+    after = apply_edit(before[1] if before else None, edit)
+    if after is None:
+        raise EditError(edit, "there is nothing there")
     mode = edit_mode(edit)
     if mode is None:
         mode = before[0].mode if before else 0o644
     uid, gid = (before[0].uid, before[0].gid) if before else (0, 0)
-    slot.put(pack([Entry(edit.path, after, mode, uid, gid)]))
+    slot.put(pack([Entry(edit.path, after, mode, uid, gid, mtime=int(time.time()))]))
 
 
 def _tools(script: ScriptText) -> list[Entry]:
@@ -156,7 +179,7 @@ def _tools(script: ScriptText) -> list[Entry]:
 def edit_text(text: str, edits: tuple[tuple[str, str], ...]) -> str:
     """The oracle's program after its edits; raises `BundleError` where `old` doesn't stand exactly once."""
     for old, new in edits:
-        count = text.count(old) if old else 0
+        count = occurrences(text, old)
         if count != 1:
             raise BundleError(
                 f"swap(oracle, …): {old!r} stands in the oracle's program {count} times, not once"

@@ -6,41 +6,10 @@ import hashlib
 import io
 import tarfile
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
-from aespec.model.instance import canonical_json
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One thing to pack: `data` None is a folder. `path` is absolute, `uid` and `gid` are numbers."""
-
-    path: str
-    data: bytes | None = None
-    mode: int = 0o644
-    uid: int = 0
-    gid: int = 0
-
-
-def pack(entries: Iterable[Entry]) -> bytes:
-    """A tar of the entries, names relative to `/`; equal entries give equal bytes."""
-    stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as tar:
-        _add(tar, entries)
-    return stream.getvalue()
-
-
-def _add(tar: tarfile.TarFile, entries: Iterable[Entry]) -> None:
-    for entry in entries:
-        told = tarfile.TarInfo(entry.path.lstrip("/"))
-        told.mode, told.uid, told.gid = entry.mode, entry.uid, entry.gid
-        if entry.data is None:
-            told.type = tarfile.DIRTYPE
-            tar.addfile(told)
-        else:
-            told.size = len(entry.data)
-            tar.addfile(told, io.BytesIO(entry.data))
+from aespec.model.json_text import json_digest
+from aespec.sandbox.tars import Entry, add_entries
 
 
 def pack_folder(folder: Path, target: str) -> list[Entry]:
@@ -93,7 +62,7 @@ def cross(archive: bytes, more: Iterable[Entry] = (), *, is_reversed: bool = Fal
     with tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as tar:
         for member, data in kept:
             tar.addfile(member, io.BytesIO(data) if member.isreg() else None)
-        _add(tar, more)
+        add_entries(tar, more)
     return stream.getvalue()
 
 
@@ -118,7 +87,7 @@ def digest_of(archive: bytes) -> str:
         )
         for member, data in iterate_members(archive)
     )
-    return hashlib.sha256(canonical_json(content)).hexdigest()
+    return json_digest(content)
 
 
 def _absolute(name: str) -> str:

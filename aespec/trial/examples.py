@@ -26,8 +26,7 @@ class BundleExample:
     """An `accept`, `reject` or `partial` rendered for an instance: a script, or edits after the oracle.
 
     `oracle_edits` (old, new) change the oracle's own program, which is then run. `breaks` names the checks
-    and rules that a reject must fail, `reward` is what a partial must get, `instance` the only seed that it
-    is for.
+    and rules that a reject must fail, `reward` is what a partial must get.
     """
 
     kind: str
@@ -37,7 +36,6 @@ class BundleExample:
     script: ScriptText | None = None
     edits: tuple[Edit, ...] = ()
     oracle_edits: tuple[tuple[str, str], ...] = ()
-    instance: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +55,8 @@ def read_examples(bundle: Bundle) -> Examples:
     path = bundle.path / "aespec" / "examples.json"
     try:
         told = json.loads(path.read_text(encoding="utf-8"))
+        if told["schema"] != 1:
+            raise ValueError(f"it has the schema {told['schema']!r}, and this aespec reads 1")
         oracle = _script(told["oracle"])
         if oracle is None:
             raise ValueError("there is no oracle")
@@ -74,7 +74,6 @@ def _example(told: Mapping[str, Any]) -> BundleExample:
         script=_script(told.get("script")),
         edits=tuple(edit_from_json(item) for item in told.get("edits") or ()),
         oracle_edits=tuple((str(item["old"]), str(item["new"])) for item in told.get("oracle_edits") or ()),
-        instance=told.get("instance"),
     )
 
 

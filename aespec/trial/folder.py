@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from aespec.model.expressions import Json
+from aespec.model.json_text import write_json
+from aespec.trial.explanation import STREAMS
 from aespec.trial.result import TrialResult, result_from_json, result_to_json
+from aespec.trial.stages import LOG_LIMIT_BYTES
 
 TRIAL_LIMIT_BYTES = 64 * 1024**2
 
@@ -22,10 +26,7 @@ def write_trial(result: TrialResult, folder: Path) -> Path:
     folder.parent.mkdir(parents=True, exist_ok=True)
     made = Path(tempfile.mkdtemp(prefix=".trial-", dir=folder.parent))
     try:
-        text = json.dumps(
-            result_to_json(result), indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False
-        )
-        (made / "trial.json").write_text(f"{text}\n", encoding="utf-8")
+        (made / "trial.json").write_bytes(write_json(result_to_json(result)))
         for name, data in sorted(result.logs.items()):
             path = made / "logs" / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -62,4 +63,17 @@ def load_trial(path: Path) -> TrialResult:
         raise ValueError(f"{file.name} is nested too deep") from None
     if not isinstance(told, dict):
         raise ValueError(f"{file.name} is not a trial's result")
-    return result_from_json(told)
+    return replace(result_from_json(told), logs=_streams(file.parent / "logs"))
+
+
+def _streams(folder: Path) -> dict[str, bytes]:
+    """What the agent and the verifier wrote, as far as it lies there; a link is not followed."""
+    found: dict[str, bytes] = {}
+    for name in STREAMS:
+        path = folder / name
+        try:
+            if path.is_file() and not path.is_symlink() and path.stat().st_size <= LOG_LIMIT_BYTES:
+                found[name] = path.read_bytes()
+        except OSError:
+            continue
+    return found

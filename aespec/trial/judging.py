@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from aespec.bundle.plan import Bundle
@@ -12,8 +12,9 @@ from aespec.bundle.write import BundleError
 from aespec.diagnostics.escape import escape_controls
 from aespec.model.expressions import Json
 from aespec.sandbox.api import Image, Outcome, Program, Sandbox, SandboxError
-from aespec.trial.archives import Entry, cross, read_files
-from aespec.trial.result import EndState, TrialResult, checks_of
+from aespec.sandbox.tars import Entry
+from aespec.trial.archives import cross, read_files
+from aespec.trial.result import EndState, TrialResult, checks_of, objects
 from aespec.trial.settings import Settings, read_settings
 from aespec.trial.stages import LOG_LIMIT_BYTES, PATH, explain_fault, last_line, timed
 
@@ -59,6 +60,12 @@ def verify(
     seconds = dict(end_state.seconds)
     if end_state.boundary is not None:
         return replace(result, seconds=seconds)
+    if end_state.refusal:
+        boundary = "oracle" if end_state.agent == "oracle" else None
+        message = end_state.refusal
+        return replace(
+            result, outcome="fail", reward=0.0, boundary=boundary, message=message, seconds=seconds
+        )
     try:
         settings = read_settings(bundle)
         with timed(seconds, "verifier"):
@@ -69,7 +76,21 @@ def verify(
         return replace(result, boundary=fault.boundary, message=explain_fault(fault), seconds=seconds)
     except BundleError as fault:
         return replace(result, boundary="spec", message=str(fault), seconds=seconds)
-    return _read_verdict(result, end_state, outcome, files, seconds)
+    judged = _read_verdict(result, end_state, outcome, files, seconds)
+    return replace(judged, sentences=_sentences(bundle, judged.failed()))
+
+
+def _sentences(bundle: Bundle, failed: Collection[str]) -> dict[str, str]:
+    """What the bundle's checks.json says of those that failed; nothing where it can't be read."""
+    try:
+        told = json.loads((bundle.path / "tests" / "checks.json").read_bytes()) if failed else None
+    except (OSError, ValueError, RecursionError):
+        return {}
+    found: dict[str, str] = {}
+    for check in checks_of(told if isinstance(told, dict) else None):
+        found[str(check.get("id"))] = str(check.get("says") or "")
+        found |= {str(rule.get("id")): str(rule.get("sentence")) for rule in objects(check.get("rules"))}
+    return {name: text for name, text in found.items() if name in failed and text}
 
 
 def prepare_verifier(

@@ -17,7 +17,9 @@ class EndState:
 
     `digest` identifies their content (no owners, no times). `status` is the agent's exit status, None where
     it was ended by a signal or the time limit, or didn't run. `message` says what went wrong with the agent;
-    `boundary` is set where there is no end state to judge. `logs` are its two streams, bounded.
+    `boundary` is set where there is no end state to judge. `refusal` says why what the agent left can't be
+    judged by its own doing (it is too large): that is a failure, not an error. `logs` are its two streams,
+    bounded.
     """
 
     agent: str
@@ -29,6 +31,7 @@ class EndState:
     seconds: Mapping[str, float] = field(default_factory=dict, compare=False)
     logs: Mapping[str, bytes] = field(default_factory=dict, repr=False, compare=False)
     is_reproducible: bool = True
+    refusal: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,8 @@ class TrialResult:
     """One bundle, one agent, one sandbox. `outcome` is `pass`, `fail` or `error`, then without a reward.
 
     `details` is the verifier's reward-details.json where it wrote a readable one. `seconds` are wall seconds
-    by stage. `logs` (name → bytes) and `artifacts` are kept beside `trial.json`, not in it.
+    by stage. `sentences` are what the task says of the checks and rules that failed, by id. `logs` (name →
+    bytes) and `artifacts` are kept beside `trial.json`, not in it.
     """
 
     task: str
@@ -53,6 +57,7 @@ class TrialResult:
     is_reproducible: bool = True
     logs: Mapping[str, bytes] = field(default_factory=dict, repr=False, compare=False)
     artifacts: bytes = field(default=b"", repr=False, compare=False)
+    sentences: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def is_passed(self) -> bool:
@@ -104,6 +109,7 @@ def result_to_json(result: TrialResult) -> dict[str, Json]:
         "agent_status": result.agent_status,
         "seconds": {stage: round(seconds, 4) for stage, seconds in result.seconds.items()},
         "is_reproducible": result.is_reproducible,
+        "sentences": dict(result.sentences),
     }
 
 
@@ -116,6 +122,7 @@ def result_from_json(told: Mapping[str, Json]) -> TrialResult:
         raise ValueError("not a trial's result: a text is missing")
     task, bundle, agent, sandbox, outcome, message = (str(told[name]) for name in names)
     reward, details, status = told.get("reward"), told.get("details"), told.get("agent_status")
+    sentences = told.get("sentences")
     seconds, boundary = told.get("seconds"), told.get("boundary")
     return TrialResult(
         task=task,
@@ -125,11 +132,12 @@ def result_from_json(told: Mapping[str, Json]) -> TrialResult:
         outcome=outcome,
         message=message,
         reward=float(reward) if isinstance(reward, int | float) else None,
-        boundary=boundary if isinstance(boundary, str) else None,
+        boundary=boundary if boundary in BOUNDARIES else None,
         details=details if isinstance(details, dict) else None,
         agent_status=status if isinstance(status, int) else None,
         seconds={k: float(v) for k, v in seconds.items() if isinstance(v, int | float)}
         if isinstance(seconds, dict)
         else {},
         is_reproducible=told.get("is_reproducible") is not False,
+        sentences={k: str(v) for k, v in sentences.items()} if isinstance(sentences, dict) else {},
     )

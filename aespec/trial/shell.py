@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 
 from aespec.bundle.plan import Bundle
 from aespec.sandbox.api import Image, Outcome, Program, Sandbox, Slot
+from aespec.sandbox.tars import pack
 from aespec.trial.acting import act, prepare_environment
 from aespec.trial.agents import AgentError, find_agent
-from aespec.trial.archives import pack, read_files
+from aespec.trial.archives import read_files
 from aespec.trial.settings import read_settings
 from aespec.trial.stages import PATH
 

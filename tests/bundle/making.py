@@ -5,6 +5,7 @@ from dataclasses import replace
 from aespec.model.expressions import Const, Kind, ListExpr, MapExpr, Program, Ref, Text
 from aespec.model.instance import FixtureFile, Instance, RepoFiles
 from aespec.model.task import (
+    Account,
     AllOf,
     Check,
     CheckedTask,
@@ -126,6 +127,9 @@ def tiny(
         **{name: more.pop(name) for name in step_names & more.keys()},
     )
     base = setup or Setup("debian:bookworm-slim", apt=("python3",))
+    if base.agent != "root" and base.agent not in [account.name for account in base.accounts]:
+        # As the resolver does.
+        base = replace(base, accounts=(Account(base.agent, 1000, f"/home/{base.agent}"), *base.accounts))
     task = Task(
         name=more.pop("name", "tiny"),
         domain="terminal",

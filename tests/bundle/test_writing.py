@@ -13,8 +13,9 @@ import pytest
 
 from aespec.bundle import BundleError, BundlePlan, PlannedFile, Recipe, is_bundle, open_bundle, write
 from aespec.bundle import write as write_module_function
-from aespec.bundle.manifest import MANIFEST_PATH, recipes_to_json, write_json
+from aespec.bundle.manifest import MANIFEST_PATH, recipes_to_json
 from aespec.bundle.recipe import AddUser, Copy, MakeFolder, Packages, Raw, Shell
+from aespec.model.json_text import write_json
 
 ENVIRONMENT = Recipe(
     "debian:bookworm-slim",

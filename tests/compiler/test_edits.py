@@ -56,6 +56,12 @@ def test_line_ends_and_tabs_of_a_table_stay():
     assert apply_edit(b"a\tb\r\n1\t2\r\n", edit("/t.tsv", "0/b", "set", 3)) == b"a\tb\r\n1\t3\r\n"
 
 
+def test_escapes_of_a_document_stay_where_nothing_else_can_be_written():
+    data = b'{"half": "\\ud800", "a": "\\u00e9"}'
+    assert apply_edit(data, edit("/a", "/b", "set", 1)) == b'{"half": "\\ud800", "a": "\\u00e9", "b": 1}'
+    assert apply_edit('{"a": "é"}'.encode(), edit("/a", "/b", "set", 1)) == '{"a": "é", "b": 1}'.encode()
+
+
 def test_whole_files():
     files = {"/a": b"one two", "/b": b"x"}
     changed = apply_edits(
@@ -107,6 +113,13 @@ def test_whole_files():
         (b"a\n1\n", edit("/a", "0/a", "set", True)),
         (b"a\n1\n", edit("/a", "0/a", "remove")),
         (b"a\n1\n", edit("/a", "x", "rename", 3)),
+        (b'{"a": NaN}', edit("/a", "/a", "set", 1)),
+        (b'{"a": 1e400, "b": 2}', edit("/a", "/b", "set", 1)),
+        ('{"a": "é"}'.encode(), edit("/a", "/a", "set", "\ud800")),
+        (b"a\n1\n", edit("/a", "0/a", "set", "\ud800")),
+        (b"x", edit("/a", "", "put", {"text": "\ud800"})),
+        (b"x", edit("/a", "", "swap", {"old": "x", "new": "\ud800"})),
+        (b"x", edit("/a", "", "swap", {"old": "\ud800", "new": "x"})),
     ],
 )
 def test_an_edit_that_does_not_fit_is_an_error(data, change):

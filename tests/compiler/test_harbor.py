@@ -7,12 +7,15 @@ import pytest
 
 from aespec.bundle import write
 from aespec.model.expressions import CallExpr, CheckSlot, Kind
+from aespec.model.instance import Planted
+from aespec.model.lock import Lock, LockedImage
 from aespec.model.task import (
     Account,
     Claim,
     HiddenFile,
     Limits,
     Meta,
+    PlantStep,
     ServiceStep,
     Setup,
     Twin,
@@ -38,6 +41,9 @@ from tests.bundle.making import (
 )
 from tests.compiler.planning import compose, faults, planned, read, toml
 from tests.compiler.schemas import validate
+
+ANSWER = ref("answer", "a")
+"""A value that the arguments of claims are written with."""
 
 
 def test_the_target_is_found_by_its_name():
@@ -318,6 +324,44 @@ def test_what_is_wrong_only_once_values_are_in():
     assert faults(tiny(steps=[file_step("/app/a\0b")])) == ["value-unquotable"]
 
 
+@pytest.mark.parametrize(
+    ("predicate", "args", "value"),
+    [
+        ("text", {"equals": ANSWER}, 3),
+        ("text", {"lines": ANSWER}, [1, 2]),
+        ("text", {"count": ANSWER}, "three"),
+        ("text", {"matches": ANSWER}, "("),
+        ("table", {"equals": ANSWER}, 3),
+        ("table", {"equals": ANSWER}, [1]),
+        ("table", {"columns": ["a"], "equals": ANSWER}, {"a": 1}),
+        ("function", {"name": "f", "cases": ANSWER}, [1]),
+        ("function", {"name": "f", "cases": ANSWER}, {"args": []}),
+        ("file", {"min_size": ANSWER}, "1"),
+        ("json", {"equals": 1, "unordered": ANSWER}, ["rows"]),
+    ],
+)
+@pytest.mark.parametrize("says", ["Write it.", None])
+def test_arguments_that_turn_out_as_something_else_are_refused(predicate, args, value, says):
+    claimed = claim(predicate, path="/app/x", **args)
+    task = tiny(checks=[check("c", claimed, says=says)])
+    is_other_type = predicate in ("text", "file")
+    wanted = "wrong-type" if is_other_type else "claim-fault"
+    assert faults(task, values={(Kind.ANSWER, "a"): value}) == [wanted]
+
+
+@pytest.mark.parametrize("path", ["app/x", "/app/../etc/shadow", "/app//x", "/app/./x", 3, None])
+def test_a_path_that_turns_out_as_none_is_refused(path):
+    task = tiny(checks=[check("c", claim("file", path=ref("let", "where")))])
+    assert faults(task, values={(Kind.LET, "where"): path}) == ["wrong-type"]
+
+
+def test_a_claim_that_makes_no_sense_hides_no_fault_of_setup():
+    task = tiny(
+        setup=Setup("a b"), checks=[check("c", claim("text", path="/app/x", equals=ref("answer", "a")))]
+    )
+    assert faults(task, values={(Kind.ANSWER, "a"): 3}) == ["image-name", "wrong-type"]
+
+
 def test_several_faults_are_told_at_once():
     task = tiny(setup=Setup("a b", apt=("c d",), workdir="x"))
     assert faults(task) == ["image-name", "package-name", "workdir-form"]
@@ -332,3 +376,64 @@ def test_what_the_instruction_shows_is_stated():
     assert (found["params"], found["answer"]) == ({"n": 3}, {"x": 9})
     outside = [path for path, file in plan.files.items() if b'"x": 9' in file.data]
     assert outside == ["aespec/values.json"]
+
+
+def test_what_predicates_say_themselves_is_stated_too():
+    where = text("/app/", ref("p", "month"), ".txt")
+    values = {(Kind.PARAM, "month"): "march", (Kind.PARAM, "off"): 0.25, (Kind.LET, "x"): "unseen"}
+    silent = check(
+        "a", claim("text", path=where, equals=ref("let", "x")), claim("file", path=where), says=None
+    )
+    told = check(
+        "b", claim("json", path=where, equals=1, tolerance=ref("p", "off")), says="Write the result."
+    )
+    shown = planned(tiny(checks=[silent, told]), values=values).manifest["stated"]
+    assert shown == [{"name": "p.month", "text": "march"}, {"name": "p.off", "text": "0.25"}]
+    shown = planned(tiny(checks=[told]), values=values).manifest["stated"]
+    assert shown == [{"name": "p.off", "text": "0.25"}], "a sentence of the author's stands for the path"
+
+
+def test_planted_secrets_are_named():
+    there = Planted("key", "s3cret", "env", "KEY")
+    plant = PlantStep(ref("secret", "key"), CallExpr("env", (("name", expr("KEY")),), span=SPAN), span=SPAN)
+    plan = planned(tiny(steps=[plant]), planted=[there], values={(Kind.SECRET, "key"): "s3cret"})
+    assert plan.manifest["planted"] == ["key"]
+    assert planned(tiny()).manifest["planted"] == []
+
+
+PINS = Lock(
+    "t.aes",
+    {"debian:bookworm-slim": LockedImage("sha256:" + "a" * 64)},
+    {"python3": "3.11.2-1+b1", "python3-pip": "23.0", "git": "1:2.39"},
+    {"pytest": "8.3.4", "requests": "2.32"},
+)
+
+
+@pytest.mark.parametrize(
+    ("apt", "pip", "words", "is_pinned"),
+    [
+        (("git",), (), ["git=1:2.39", "python3=3.11.2-1+b1"], True),
+        (("git=1:2.40",), (), ["git=1:2.40", "python3=3.11.2-1+b1"], True),
+        (("make",), (), ["make", "python3=3.11.2-1+b1"], False),
+        ((), ("pytest",), ["pytest==8.3.4"], True),
+        ((), ("pytest>=8",), ["pytest==8.3.4"], True),
+        ((), ("requests[socks]<3",), ["requests[socks]==2.32"], True),
+        ((), ("pytest==7.0.0",), ["pytest==7.0.0"], True),
+        ((), ("pytest==7.*",), ["pytest==8.3.4"], True),
+        ((), ("six>=1",), ["six>=1"], False),
+    ],
+)
+def test_a_lock_pins_what_names_no_version_of_its_own(apt, pip, words, is_pinned):
+    plan = planned(
+        tiny(setup=Setup("debian:bookworm-slim", apt=apt, pip=pip)), options=TargetOptions(lock=PINS)
+    )
+    names = [name for step in plan.verifier.steps for name in getattr(step, "names", ())]
+    assert set(words) <= set(names)
+    assert plan.manifest["is_pinned"] is is_pinned
+
+
+def test_a_verifier_whose_python_is_not_pinned_is_not_pinned():
+    loose = replace(PINS, apt={})
+    setup = Setup("debian:bookworm-slim")
+    plan = planned(tiny(setup=setup), options=TargetOptions(lock=loose))
+    assert plan.manifest["is_pinned"] is False

@@ -50,7 +50,6 @@ from tests.compiler.planning import faults, planned, read, toml
         (["/logs/verifier/reward.json"], [], "/app", None),
         (["/usr/bin/python3"], [], "/app", None),
         (["/proc/1"], [], "/app", None),
-        (["/app/../etc/shadow"], [], "/app", None),
         (["/"], [], "/app", None),
     ],
 )
@@ -106,6 +105,16 @@ def test_the_baseline_holds_what_the_plan_knows():
 
     assert files["/app/a"]["sha256"] == hashlib.sha256(b"again").hexdigest()
     assert files["/app/r/x"]["sha256"] == hashlib.sha256(b"new").hexdigest()
+
+
+def test_what_lies_in_a_freed_folder_or_holds_a_freed_leaf_is_left_out():
+    steps = [file_step(path, "1") for path in ("/app/a", "/app/d/b", "/app/d/e/c", "/app/dd", "/app/x.json")]
+    frees = tuple(Free(text(leaf), "free", span=SPAN) for leaf in ("/app/d/", "/app/x.json#/made_on"))
+    task = tiny(
+        steps=steps, checks=[check("keep", claim("unchanged", path="/app"))], verify=Verify((), frees=frees)
+    )
+    baseline = json.loads(read(planned(task), "tests/checks.json"))["baseline"]
+    assert sorted(baseline) == ["/app/a", "/app/dd"]
 
 
 def test_a_file_that_is_named_is_protected_though_another_check_reads_it():

@@ -1,6 +1,7 @@
 """Kept results: whole or not there, bounded, and never in the way."""
 
-from aespec.evaluate.cache import ContentCache, cache_folder
+from aespec.evaluate.cache import ContentCache
+from aespec.resources import cache_folder
 
 KEY = "ab" * 32
 

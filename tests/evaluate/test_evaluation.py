@@ -144,6 +144,7 @@ def test_a_program_sees_only_the_files_that_it_names(tmp_path):
         ("emit('x' * (40 << 20))", "oversized-output", "larger"),
         ("emit(len(bytearray(3 << 30)))", "oversized-output", "memory"),
         ("emit(p.rowz)", "failing-program", "known: none"),
+        ("import os\nemit(os.listdir('/app/backups'))", "failing-program", "open `app/backups`"),
     ],
 )
 def test_a_program_that_fails_is_a_diagnostic(tmp_path, source, slug, words):

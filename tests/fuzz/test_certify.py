@@ -1,6 +1,12 @@
 """Certification of small specs in the embedded sandbox: sound ones, and ones with a known fault."""
 
+import contextlib
 import json
+import os
+import shutil
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import jsonschema
@@ -8,6 +14,7 @@ import pytest
 
 from aespec.fuzz import CertifyOptions, certificate_to_json, certify, certify_bundles
 from aespec.fuzz.study import Repeats
+from aespec.resources import cache_folder
 from aespec.sandbox import open_sandbox
 from tests.trial.making import SPEC, compile_text
 
@@ -23,10 +30,11 @@ def sandbox():
 
 @pytest.fixture
 def certified(sandbox, tmp_path):
-    def run(text, **options):
+    def run(text, *, reference=True, **options):
         path = tmp_path / "spec.aes"
         path.write_text(text)
         options = {"instances": 1, "repeats": FEW, "cache": tmp_path / "cache", **options}
+        options["wants_reference"] = reference
         certificate, _ = certify(path, sandbox, options=CertifyOptions(**options))
         jsonschema.validate(certificate_to_json(certificate), SCHEMA)
         return certificate
@@ -66,6 +74,35 @@ def test_a_sound_spec_has_no_error(certified):
     family = next(item for item in certificate.properties if item.name == "family")
     assert family.evidence[0] == "varies = answer"
     assert (family.tried, family.bad) == (3, 0)
+
+
+def is_fresh(path, started):
+    with contextlib.suppress(OSError):
+        return path.stat().st_mtime >= started
+    return False
+
+
+def test_a_run_that_is_ended_takes_its_folder_with_it_and_says_what_it_keeps(tmp_path):
+    (tmp_path / "tmp").mkdir()
+    path = tmp_path / "spec.aes"
+    path.write_text(SPEC)
+    env = {**os.environ, "TMPDIR": str(tmp_path / "tmp"), "AESPEC_CACHE": str(cache_folder())}
+    journals, kept, started = cache_folder() / "certify", "*/finished.jsonl", time.time()
+    argv = [sys.executable, "-m", "aespec", "certify", str(path), "--sandbox", "fork", "--reference", "none"]
+    with subprocess.Popen(argv, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and not any(
+            is_fresh(path, started) for path in journals.glob(kept)
+        ):
+            time.sleep(0.1)
+        child.terminate()
+        _, said = child.communicate(timeout=60)
+    assert child.returncode == 143, said
+    assert said.startswith("aespec: stopped; ")
+    journal = Path(said.partition(" finished runs are kept in ")[2].partition(";")[0])
+    assert (journal / "finished.jsonl").is_file(), said
+    shutil.rmtree(journal)
+    assert list((tmp_path / "tmp").glob("aespec-certify-*")) == []
 
 
 WEAK = {
@@ -111,6 +148,59 @@ def test_a_known_weakness_is_found(certified, name):
     assert measured == set(only)
     for item in certificate.findings:
         assert item.replay.startswith("aespec ")
+
+
+def test_an_oracle_that_fails_everywhere_leaves_one_finding(certified):
+    certificate = certified(changed(("total += n", "total += n + 1")), instances=2, reference=False)
+    found = verdicts(certificate)
+    assert found["solvable"] == "violated"
+    assert found["stated"] == found["leak-free"] == "holds"
+    rest = ("stable", "nop-fails", "sound", "complete", "guess-resistant", "unforgeable", "family")
+    assert {found[name] for name in rest} == {"not-measured"}
+    assert [item.slug for item in certificate.findings] == ["failing-oracle"]
+    assert "and 1 other in fork" in certificate.findings[0].message
+    assert "an engine was not asked for" in certificate.environment["reference"]
+
+
+def test_programs_that_break_off_are_told(certified):
+    certificate = certified(
+        changed(
+            ('print("done")', 'raise SystemExit("late")'),
+            (r'"\n" + text + "\n")', r'"\n" + text + "\n"); open("/none")'),
+            ("oracle()\n", "try: oracle()\n    except Exception: pass\n"),
+        ),
+        only=("builds", "solvable", "complete"),
+    )
+    assert errors(certificate) == set()
+    told = [(item.property, item.severity) for item in certificate.findings if item.slug == "unclean-ending"]
+    assert told == [("solvable", "warning"), ("complete", "warning")]
+    messages = [item.message for item in certificate.findings]
+    assert messages[0].startswith("oracle ended with status 1: late, on instance")
+    assert "No such file or directory: '/none', on instance" in messages[1]
+
+
+def test_checks_that_fail_along_are_told_and_rules_of_the_same_check_are_not(certified):
+    certificate = certified(SPEC, only=("builds", "sound"))
+    sound = next(item for item in certificate.properties if item.name == "sound")
+    assert not any("also fails" in line for line in sound.evidence)
+    assert "isn't told apart" in sound.evidence[-1]
+
+
+@pytest.mark.parametrize(
+    ("answer", "missing"),
+    [("7", "instances with other answers"), ("p.count", "an output that differs where the answers do")],
+)
+def test_a_family_without_transplants_does_not_hold_by_them(certified, answer, missing):
+    text = changed(
+        ('emit(sum(n for n in map(int, open("app/numbers.txt")) if n >= 0))', f"emit({answer})"),
+        ("equals = { total = answer.total }", "type = object"),
+        ('json.dump({"total": total}', 'json.dump({"total": 1}'),
+    )
+    certificate = certified(text, instances=2, only=("builds", "family"))
+    family = next(item for item in certificate.properties if item.name == "family")
+    assert (family.verdict, family.tried) == ("inconclusive", 0)
+    assert missing in family.missing
+    assert any("all rests on varies = " in line for line in family.evidence)
 
 
 def test_a_spec_that_does_not_compile_gets_a_certificate(certified):

@@ -11,8 +11,9 @@ from aespec.fuzz.journal import Journal
 from aespec.fuzz.properties import family, leak_free, nop_fails, solvable, stated
 from aespec.fuzz.study import Repeats, Study
 from aespec.fuzz.subject import read_subject
+from aespec.sandbox.tars import Entry, pack
 from aespec.trial import EndState
-from aespec.trial.archives import Entry, digest_of, pack
+from aespec.trial.archives import digest_of
 from tests.trial.making import FakeSandbox
 
 CHECK = {
@@ -28,14 +29,14 @@ INSTRUCTION = "Numbers are in `/app/n.txt`.\n\n- Write the sum to `/app/sum.json
 def subject(tmp_path):
     numbers = itertools.count()
 
-    def make(*, values=None, oracle="sort /app/n.txt", stated=(), env=(), **files):
+    def make(*, values=None, oracle="sort /app/n.txt", stated=(), planted=(), env=(), **files):
         number = next(numbers)
         folder = tmp_path / str(number)
         written = {
             "instruction.md": INSTRUCTION,
             "aespec/values.json": json.dumps({"answer": {}, "secret": {}, "hidden": {}, **(values or {})}),
             "aespec/examples.json": json.dumps(
-                {"oracle": {"interpreter": "sh", "text": oracle}, "examples": []}
+                {"schema": 1, "oracle": {"interpreter": "sh", "text": oracle}, "examples": []}
             ),
             "aespec/spec.aes": "",
             "tests/checks.json": json.dumps({"checks": [CHECK]}),
@@ -49,6 +50,7 @@ def subject(tmp_path):
             "task": "t",
             "instance": {"seed": number},
             "stated": [{"name": name, "text": text} for name, text in stated],
+            "planted": list(planted),
         }
         environment = Recipe("base", (), "environment", env=env)
         bundle = Bundle(folder, "t", "harbor", "0" * 64, manifest, environment, Recipe("base", (), "tests"))
@@ -98,14 +100,15 @@ def test_what_lies_in_sight_is_a_leak(subject, values, files):
 
 
 def test_a_planted_secret_may_be_found_but_not_told(subject):
-    spec = 'aes = 1\ntask "t" { setup { plant secret.key (how = append("/app/.env")) } }\n'
     values = {"secret": {"key": "f00dfeed1234"}}
-    there = {"aespec__spec_dot_aes": spec, "environment__env": "f00dfeed1234"}
-    assert leak_free.measure(study(subject(values=values, **there))).verdict == "holds"
-    commented = {**there, "aespec__spec_dot_aes": "aes = 1\n# " + spec.replace("\n", " ")}
-    assert leak_free.measure(study(subject(values=values, **commented))).verdict == "violated"
-    told = {**there, "instruction_dot_md": INSTRUCTION + "f00dfeed1234"}
-    assert leak_free.measure(study(subject(values=values, **told))).verdict == "violated"
+    there = {"environment__env": "f00dfeed1234"}
+    assert leak_free.measure(study(subject(values=values, planted=["key"], **there))).verdict == "holds"
+    # What the text of the spec says of it counts for nothing.
+    spec = 'setup { plant secret.key (how = append("/app/.env")) }'
+    claimed = subject(values=values, aespec__spec_dot_aes=spec, **there)
+    assert leak_free.measure(study(claimed)).verdict == "violated"
+    told = subject(values=values, planted=["key"], instruction_dot_md=INSTRUCTION + "f00dfeed1234", **there)
+    assert leak_free.measure(study(told)).verdict == "violated"
 
 
 def test_an_answer_that_varies_and_is_always_told_is_a_leak(subject):

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import jsonschema
 
-from aespec.fuzz.certificate import PROPERTIES, Certificate, Finding, Property
-from aespec.report import certificate_json, render_certificate, render_trial, trial_json
-from aespec.trial import TrialResult
+from aespec.fuzz.certificate import PROPERTIES, Certificate, Finding, Property, certificate_to_json
+from aespec.model.json_text import write_json
+from aespec.report import render_certificate, render_trial
+from aespec.trial import TrialResult, result_to_json
 
 SCHEMAS = Path(__file__).parents[2] / "aespec" / "schemas"
 MADE = Certificate(
@@ -59,7 +60,7 @@ def test_a_certificate_is_readable():
 
 
 def test_the_same_text_from_its_json():
-    told = json.loads(certificate_json(MADE))
+    told = json.loads(write_json(certificate_to_json(MADE)))
     jsonschema.validate(told, json.loads((SCHEMAS / "certificate.schema.json").read_text()))
     assert render_certificate(told) == render_certificate(MADE)
 
@@ -71,7 +72,25 @@ def test_a_damaged_document_does_not_break_the_text():
 def test_a_trial_is_readable():
     result = TrialResult("t", "0" * 64, "nop", "fork", "fail", 0.0, seconds={"verify": 0.25})
     jsonschema.validate(
-        json.loads(trial_json(result)), json.loads((SCHEMAS / "trial.schema.json").read_text())
+        json.loads(write_json(result_to_json(result))),
+        json.loads((SCHEMAS / "trial.schema.json").read_text()),
     )
     assert "nop  FAIL  reward 0" in render_trial(result)
     assert "verify 0.25 s" in render_trial(result)
+
+
+def test_rejects_that_went_right_take_one_line():
+    evidence = (
+        "reject 'a': fails as it should on 3 of 3 instances",
+        "reject 'b: c': fails as it should on 2 of 2 instances, idle on 1; also fails kept",
+        "reject 'd': fails as it should on 1 of 3 instances",
+        "reject 'e': fails as it should on 0 of 0 instances, idle on 3",
+    )
+    made = Certificate("t", (Property("sound", "violated", 8, 3, evidence),))
+    text = render_certificate(made)
+    assert "2 of 4 rejects fail as they should on every instance" in text
+    assert "'a'" not in text
+    assert "reject 'b: c': idle on 1; also fails kept" in text
+    assert "reject 'd': fails as it should on 1 of 3" in text
+    assert "reject 'e': fails as it should on 0 of 0 instances, idle on 3" in text
+    assert certificate_to_json(made)["properties"][0]["evidence"] == list(evidence)

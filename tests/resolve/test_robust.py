@@ -1,7 +1,9 @@
 """The resolver takes whatever the parser gives it: it says what is wrong, and never raises."""
 
 import random
+import time
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -126,6 +128,47 @@ def test_repetitions_that_grow_as_a_product_are_cut():
     for name in "abcd":
         text = f"each {name} (in = [{items}]) {{\n{text}}}\n"
     assert "too-large" in slugs(sample(setup=text))
+
+
+GROWING = {
+    "texts": '"{{ a }}{{ a }}{{ a }}"',
+    "lists": "[a, a, a]",
+    "maps": "{ x = a  y = a  z = a }",
+    "mixed": '[{ x = "{{ a }}"  y = a }, a]',
+}
+
+
+@pytest.mark.parametrize("form", GROWING)
+def test_arguments_that_grow_as_a_product_are_cut(form):
+    # Each fragment hands its argument on threefold: 3^28 times what the first one was given.
+    fragments = [
+        f"fragment f{number} (a) {{ use f{number + 1} (a = {GROWING[form]}) }}" for number in range(28)
+    ]
+    fragments.append('fragment f28 (a) { json("/app/x", equals = a) }')
+    text = sample(check='use f0 (a = "x")').replace("task ", "\n".join([*fragments, "task "]), 1)
+    started = time.process_time()
+    assert "too-large" in slugs(text)
+    assert time.process_time() - started < 20  # a generous bound; without the cut it takes for ever
+
+
+def test_rounds_without_statements_are_cut():
+    items = ", ".join(["1"] * 3000)
+    text = "".join(f"each {name} (in = [{items}]) {{ " for name in "abc") + "}}}"
+    assert "too-large" in slugs(sample(setup=text))
+
+
+def test_one_long_argument_may_be_used_often():
+    text = "x" * 5000
+    uses = "".join(
+        f'each y (in = ["{number}"]) {{ file("/app/{{{{ y }}}}", content = a) }}' for number in range(200)
+    )
+    found = sample(check=f'use f (a = "{text}")').replace("task ", f"fragment f (a) {{ {uses} }}\ntask ", 1)
+    assert "too-large" not in slugs(found)
+
+
+def test_more_values_than_can_be_followed_are_cut():
+    text = "\n".join(f"let l{number} = {f'let.l{number - 1}' if number else 1}" for number in range(3000))
+    assert "too-large" in slugs(sample(task=text))
 
 
 def test_many_errors_are_cut_and_counted():

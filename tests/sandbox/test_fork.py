@@ -10,7 +10,7 @@ import pytest
 from aespec.bundle.recipe import AddUser, Copy, MakeFolder, Packages, Raw, Recipe, Shell
 from aespec.sandbox import open_sandbox
 from aespec.sandbox.api import Program, SandboxError, SandboxLimits
-from aespec.sandbox.fork import roots
+from aespec.sandbox.fork import build, roots
 from tests.sandbox.scene import BASE, LIMITS, RECIPE, python_of, read_tar, run_in, shell_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -136,7 +136,7 @@ def test_packages_that_the_host_lacks_are_told_with_the_ways_out(fork, context):
 
 def test_without_the_hosts_root_nothing_is_left(cache, context):
     fork = open_sandbox("fork", roots=("store", "host"), allow_host_root=False)
-    with pytest.raises(SandboxError, match="not to be had"):
+    with pytest.raises(SandboxError, match="no base image no/such:base here"):
         fork.prepare(Recipe("no/such:base", (), "c"), context)
 
 
@@ -147,9 +147,34 @@ def test_a_way_that_fails_here_leaves_the_others(cache, context, tmp_path, monke
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     image = open_sandbox("fork", roots=("mmdebstrap", "host")).prepare(RECIPE, context)
     assert not image.is_reproducible
-    with pytest.raises(SandboxError, match="mmdebstrap: ") as caught:
+    with pytest.raises(SandboxError, match="mmdebstrap could not make bookworm:\nno route") as caught:
         open_sandbox("fork", roots=("mmdebstrap",)).prepare(RECIPE, context)
     assert "--image-map" in caught.value.remedy
+
+
+def test_the_hosts_root_stands_in_for_debian_only(fork, context):
+    assert not fork.prepare(Recipe("debian:trixie", (), "c"), context).is_reproducible
+    for name in ("nosuch/image:1", "debianish:1", "my/debian:1"):
+        with pytest.raises(SandboxError, match=f"no base image {name} here.*only for debian"):
+            fork.prepare(Recipe(name, (), "c"), context)
+
+
+def test_mmdebstrap_that_can_change_no_root_is_not_there(tmp_path):
+    program = tmp_path / "mmdebstrap"
+    program.write_text("#!/bin/sh\necho 'E: unable to pick chroot mode automatically' >&2\nexit 1\n")
+    program.chmod(0o755)
+    assert roots.bootstrap_fault(str(program)) == "unable to pick chroot mode automatically"
+    other = tmp_path / "other"
+    other.write_text("#!/bin/sh\necho 'E: apt-get update failed' >&2\nexit 1\n")
+    other.chmod(0o755)
+    assert roots.bootstrap_fault(str(other)) == "", "no mirror is a matter of the network, found out later"
+
+
+def test_a_failed_installation_is_told_by_what_is_marked_as_an_error():
+    printed = [f"Get:{number} http://deb.example" for number in range(40)]
+    told = build._telling_lines("\n".join([*printed, "E: Unable to locate package x", "done"]))
+    assert told == ["E: Unable to locate package x"]
+    assert build._telling_lines("\n".join(printed)) == printed[-12:]
 
 
 def busybox_like(path):

@@ -93,6 +93,15 @@ def test_a_user_with_nothing_gets_the_single_tier(ordinary):
     assert said == "0 kept\n"
 
 
+@pytest.mark.needs("root")
+def test_mmdebstrap_is_not_promised_where_it_cannot_work(ordinary):
+    if shutil.which("mmdebstrap") is None:
+        pytest.skip("mmdebstrap is not installed")
+    done = ordinary("-c", "from aespec.sandbox.doctor import diagnose; print(diagnose().text())")
+    assert "no  mmdebstrap: " in done.stdout, done.stdout + done.stderr
+    assert "chroot mode" in done.stdout
+
+
 @pytest.mark.full
 @pytest.mark.needs("root")
 def test_the_suite_passes_for_an_ordinary_user(ordinary):
@@ -123,7 +132,8 @@ from aespec.sandbox import open_sandbox
 from aespec.sandbox.api import Program, SandboxLimits
 fork = open_sandbox("fork", roots=("host",))
 found = fork.abilities()
-with fork.open(fork.prepare(Recipe("any", (), "c"), pathlib.Path(".")), SandboxLimits()) as slot:
+image = fork.prepare(Recipe("debian:bookworm-slim", (), "c"), pathlib.Path("."))
+with fork.open(image, SandboxLimits()) as slot:
     slot.run(Program(("/bin/sh", "-c", "echo kept >/tmp/f")))
     said = slot.run(Program(("/bin/sh", "-c", "id -u | tr '\\n' ' '; cat /tmp/f"))).stdout.decode()
 print(json.dumps([found.tier, dict(found.missing), dict(found.facts), said]))

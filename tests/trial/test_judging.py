@@ -1,5 +1,6 @@
 """What a verifier wrote is read with distrust, and trouble of any kind is an outcome."""
 
+import contextlib
 import json
 from pathlib import Path
 
@@ -7,19 +8,21 @@ import jsonschema
 import pytest
 
 from aespec.bundle import Bundle, Recipe
-from aespec.sandbox.api import Outcome, SandboxError
+from aespec.sandbox.api import Outcome, SandboxError, UncarriableError
+from aespec.sandbox.tars import Entry, pack
 from aespec.trial import (
     NOP,
     EndState,
     ScriptText,
     TrialResult,
     explain,
+    load_trial,
     result_to_json,
     run_trial,
     write_trial,
 )
 from aespec.trial.agents import Agent
-from aespec.trial.archives import Entry, cross, digest_of, pack, read_files
+from aespec.trial.archives import cross, digest_of, read_files
 from aespec.trial.judging import read_reward
 from tests.trial.making import FakeSandbox
 
@@ -189,3 +192,45 @@ def test_an_end_state_of_nothing_keeps_its_boundary(bundle):
 
     state = EndState("oracle", b"", "", message="no", boundary="image")
     assert verify(bundle, state, FakeSandbox(lambda *_: None)).boundary == "image"
+
+
+def test_an_end_state_that_is_too_large_is_the_agents_failure(bundle):
+    def act(program, files):
+        assert "/tests/test.sh" not in program.argv, "there is nothing to judge"
+
+    class Full(FakeSandbox):
+        @contextlib.contextmanager
+        def open(self, image, limits):
+            with super().open(image, limits) as slot:
+                slot.get = lambda paths, limit_bytes: (_ for _ in ()).throw(UncarriableError("too large"))
+                yield slot
+
+    result = run_trial(bundle, Agent("script:x", ScriptText("sh", "fill")), Full(act))
+    jsonschema.validate(result_to_json(result), SCHEMA)
+    assert (result.outcome, result.reward, result.boundary) == ("fail", 0.0, None)
+    assert "can't be carried to the verifier: too large" in explain(result)
+    assert run_trial(bundle, Agent("nop"), Full(act)).outcome == "fail"
+
+
+def test_a_reason_stands_once_and_why_tells_the_sentences_and_the_last_words(tmp_path):
+    claims = [
+        {"id": "a/1", "predicate": "json", "verdict": "fail", "reason": "expected 3" + "!" * 1000},
+        {"id": "a/2", "predicate": "json", "verdict": "fail", "reason": "expected 3" + "!" * 1000},
+    ]
+    rule = {"id": "a.r", "verdict": "fail", "reason": claims[0]["reason"]}
+    details = {"checks": [{**rule, "id": "a", "rules": [rule], "claims": claims}]}
+    logs = {"agent.stderr": b"one\nlast \x1b[31mwords\n", "verifier.stderr": b""}
+    sentences = {"a": "Write the sum.", "a.r": "Refunds\x1b[2J count."}
+    result = TrialResult(
+        "t", "0" * 64, "nop", "fork", "fail", 0.0, details=details, logs=logs, sentences=sentences
+    )
+    text = explain(result)
+    assert text.count("expected 3") == 1
+    assert "Write the sum" not in text
+    kept = load_trial(write_trial(result, tmp_path / "kept"))
+    full = explain(kept, is_full=True)
+    assert "expected 3" + "!" * 1000 + "\n" in full
+    assert "“Write the sum.”" in full
+    assert "“Refunds\\x1b[2J count.”" in full
+    assert "    last \\x1b[31mwords\n" in full
+    assert "\x1b" not in full

@@ -144,3 +144,48 @@ def test_looking_around(bundle, sandbox):
         assert shell.run("ls").stdout == b"numbers.txt\n"
     with pytest.raises(AgentError, match="not kept yet"), open_state(bundle, "mutant:3", sandbox):
         pass
+
+
+def test_a_solver_cannot_turn_a_failure_into_no_verdict(sandbox, bundle, tmp_path):
+    large = tmp_path / "large.sh"
+    large.write_text("for n in 1 2; do truncate -s 300M /app/big$n; done\n")
+    result = tried(bundle, sandbox, str(large))
+    assert (result.outcome, result.reward) == ("fail", 0.0), result.message
+    assert "larger than" in result.message
+
+
+HANGING = """\
+aes = 1
+task "hang" {
+  domain = terminal
+  title = "Print a word"
+  meta { difficulty = easy  license = "CC0-1.0" }
+  limits { verify_time = 6s }
+  setup { base = "debian:bookworm-slim" }
+  instruction <<<md
+    Write a shell script `/app/run.sh` that prints `hello`.
+  >>>
+  oracle <<<sh
+    echo 'echo hello' > /app/run.sh
+  >>>
+  verify {
+    check says {
+      says = "`sh /app/run.sh` prints `hello`, also with the words `a`, `b` or `c` behind it."
+      command(["sh", "/app/run.sh"], stdout = "hello\\n")
+      command(["sh", "/app/run.sh", "a"], stdout = "hello\\n")
+      command(["sh", "/app/run.sh", "b"], stdout = "hello\\n")
+      command(["sh", "/app/run.sh", "c"], stdout = "hello\\n")
+    }
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("script", ["sleep 1000", "sleep 2; echo hello"])
+def test_programs_that_hang_fail(sandbox, tmp_path, script):
+    made = compile_text(HANGING, tmp_path, sandbox)
+    assert tried(made, sandbox, "oracle").is_passed
+    hang = tmp_path / "hang.sh"
+    hang.write_text(f"echo '{script}' > /app/run.sh\n")
+    result = tried(made, sandbox, str(hang))
+    assert (result.outcome, result.reward) == ("fail", 0.0), result.message

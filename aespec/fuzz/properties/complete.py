@@ -5,8 +5,8 @@ from __future__ import annotations
 from aespec.fuzz.bench import Acting
 from aespec.fuzz.certificate import Property
 from aespec.fuzz.study import Study
-from aespec.fuzz.subject import Subject
-from aespec.trial import BundleExample, TrialResult, example_agent
+from aespec.fuzz.subject import Subject, name_all
+from aespec.trial import BundleExample, EndState, TrialResult, example_agent
 
 MISSING = "variants of the named freedoms aren't drawn yet"
 
@@ -21,7 +21,9 @@ def measure(study: Study) -> Property:
     ]
     study.bench.say(f"accepts and partials, {len(pairs)} runs")
     jobs = [Acting(subject.bundle, example_agent(example), study.fast) for subject, example in pairs]
-    results = [result for _, result in study.bench.try_all(jobs)]
+    tried = study.bench.try_all(jobs)
+    results = [result for _, result in tried]
+    _report_endings(study, [(*pair, *run) for pair, run in zip(pairs, tried, strict=True)])
     faults = [
         (subject, example, result)
         for (subject, example), result in zip(pairs, results, strict=True)
@@ -40,6 +42,18 @@ def measure(study: Study) -> Property:
         evidence.append("the spec has no accepts")
     verdict = "violated" if len(faults) > lost else "inconclusive"
     return Property("complete", verdict, len(pairs) - lost, len(faults) - lost, tuple(evidence), MISSING)
+
+
+def _report_endings(study: Study, runs: list[tuple[Subject, BundleExample, EndState, TrialResult]]) -> None:
+    """An accept whose program broke off and that passes may show less than it was written for."""
+    groups: dict[str, list[tuple[Subject, BundleExample]]] = {}
+    for subject, example, state, result in runs:
+        if example.kind == "accept" and result.is_passed and state.message:
+            groups.setdefault(state.message, []).append((subject, example))
+    for message, found in groups.items():
+        text = f"{message}, on {name_all([subject for subject, _ in found])}, and gets the full reward"
+        subject, example = found[0]
+        study.report("unclean-ending", "warning", "complete", text, subject, f"accept:{example.name}")
 
 
 def _is_right(example: BundleExample, result: TrialResult) -> bool:

@@ -9,7 +9,7 @@ from aespec.fuzz.certificate import Property
 from aespec.fuzz.states import files_of, with_files
 from aespec.fuzz.study import Study
 from aespec.fuzz.subject import Subject
-from aespec.model.instance import canonical_json
+from aespec.model.json_text import json_digest
 from aespec.trial import EndState
 
 INSTANCES = 5
@@ -19,24 +19,12 @@ INSTANCES = 5
 def measure(study: Study) -> Property:
     """Each instance's outputs, put into the start state of one with another answer, must fail there."""
     subjects = study.subjects
-    answers = {subject.seed: _digest(subject.values.get("answer", {})) for subject in subjects}
     varies = what_varies(study)
     evidence = [
         f"varies = {varies}",
         f"{len(subjects)} instances, {_tasks(study, varies)} tasks to be counted",
     ]
-    pairs: list[tuple[Subject, Subject, EndState]] = []
-    idle = 0
-    for index, other in enumerate(subjects):
-        for step in range(1, len(subjects)):
-            donor = subjects[(index + step) % len(subjects)]
-            if answers[donor.seed] != answers[other.seed]:
-                state = transplant(study, donor, other)
-                if state is None:
-                    idle += 1
-                else:
-                    pairs.append((donor, other, state))
-                break
+    pairs, idle = _transplants(study)
     study.bench.say(f"end states of other instances, {len(pairs)} runs")
     results = study.bench.judge([Judging(other.bundle, state, study.fast) for _, other, state in pairs])
     bad = 0
@@ -52,6 +40,9 @@ def measure(study: Study) -> Property:
     if idle:
         evidence.append(f"{idle} outputs are the same on instances with other answers")
     missing = []
+    if not pairs and len(subjects) > 1:
+        evidence.append(f"no end state was tried elsewhere: all rests on varies = {varies}")
+        missing += _missing_trials(study, varies, idle)
     if len(subjects) < INSTANCES:
         missing.append(f"{INSTANCES - len(subjects)} more instances (`--instances {INSTANCES}`)")
     if varies == "nothing" and len(subjects) > 1:
@@ -60,6 +51,34 @@ def measure(study: Study) -> Property:
         missing.append("a verdict in some runs")
     verdict = "violated" if bad else "inconclusive" if missing else "holds"
     return Property("family", verdict, len(pairs), bad, tuple(evidence), "; ".join(missing))
+
+
+def _transplants(study: Study) -> tuple[list[tuple[Subject, Subject, EndState]], int]:
+    """For each instance a donor with another answer and other outputs; how many have only equal outputs."""
+    subjects = study.subjects
+    answers = {subject.seed: json_digest(subject.values.get("answer", {})) for subject in subjects}
+    pairs: list[tuple[Subject, Subject, EndState]] = []
+    idle = 0
+    for index, other in enumerate(subjects):
+        donors = [subjects[(index + step) % len(subjects)] for step in range(1, len(subjects))]
+        donors = [donor for donor in donors if answers[donor.seed] != answers[other.seed]]
+        for donor in donors:
+            state = transplant(study, donor, other)
+            if state is not None:
+                pairs.append((donor, other, state))
+                break
+        else:
+            idle += bool(donors)
+    return pairs, idle
+
+
+def _missing_trials(study: Study, varies: str, idle: int) -> list[str]:
+    """Why it isn't enough that no end state was tried elsewhere; nothing where there are no answers."""
+    if idle:
+        return ["an output that differs where the answers do"]
+    if varies != "nothing" and any(subject.values.get("answer") for subject in study.subjects):
+        return ["instances with other answers: those with equal ones count as one task"]
+    return []
 
 
 def transplant(study: Study, donor: Subject, other: Subject) -> EndState | None:
@@ -78,8 +97,8 @@ def transplant(study: Study, donor: Subject, other: Subject) -> EndState | None:
 def what_varies(study: Study) -> str:
     """What differs between the instances: `answer`, else `fixture`, else `text`, else `nothing`."""
     views = {
-        "answer": {_digest(subject.values.get("answer", {})) for subject in study.subjects},
-        "fixture": {_digest(_context(subject)) for subject in study.subjects},
+        "answer": {json_digest(subject.values.get("answer", {})) for subject in study.subjects},
+        "fixture": {json_digest(_context(subject)) for subject in study.subjects},
         "text": {subject.instruction for subject in study.subjects},
     }
     return next((name for name, found in views.items() if len(found) > 1), "nothing")
@@ -87,14 +106,12 @@ def what_varies(study: Study) -> str:
 
 def _tasks(study: Study, varies: str) -> int:
     """Instances with equal answers count as one task; without answers, those with equal start states do."""
-    if varies == "answer":
-        return len({_digest(subject.values.get("answer", {})) for subject in study.subjects})
-    return 1 if varies in ("text", "nothing") else len({_digest(_context(item)) for item in study.subjects})
+    if varies == "answer" or any(subject.values.get("answer") for subject in study.subjects):
+        return len({json_digest(subject.values.get("answer", {})) for subject in study.subjects})
+    return (
+        1 if varies in ("text", "nothing") else len({json_digest(_context(item)) for item in study.subjects})
+    )
 
 
 def _context(subject: Subject) -> dict[str, str]:
     return {name: hashlib.sha256(data).hexdigest() for name, data in subject.context.items()}
-
-
-def _digest(value: object) -> str:
-    return hashlib.sha256(canonical_json(value)).hexdigest()

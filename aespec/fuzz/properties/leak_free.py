@@ -10,11 +10,8 @@ from aespec.fuzz.study import Study
 from aespec.fuzz.subject import Subject
 from aespec.fuzz.tokens import TOKEN_LENGTH, tokens_of, written_forms
 from aespec.sandbox.api import Program, SandboxError, SandboxLimits
-from aespec.source import Source
-from aespec.syntax import parse
-from aespec.syntax.nodes import Name
+from aespec.sandbox.tars import Entry, pack
 from aespec.trial.acting import prepare_environment
-from aespec.trial.archives import Entry, pack
 
 SECRET_LENGTH = 6
 HIDDEN_LINE = 24
@@ -83,17 +80,9 @@ def _places(subject: Subject) -> dict[str, bytes]:
 
 
 def _planted(subject: Subject) -> set[str]:
-    """The secrets that setup plants to be found: those that a `plant` statement of the spec names."""
-    text = (subject.bundle.path / "aespec" / "spec.aes").read_text(encoding="utf-8", errors="replace")
-    tree, _ = parse(Source("spec.aes", text))
-    found: set[str] = set()
-    left = list(tree.statements)
-    while left:
-        statement = left.pop()
-        left.extend(statement.body or ())
-        if statement.name == "plant" and isinstance(statement.label, Name):
-            found.add(statement.label.parts[-1])
-    return found
+    """The secrets that setup plants to be found."""
+    told = subject.bundle.manifest.get("planted")
+    return {str(name) for name in told} if isinstance(told, list) else set()
 
 
 def _secrets(subject: Subject, places: Mapping[str, bytes]) -> Iterator[Leak]:
@@ -136,7 +125,9 @@ def _answer_tokens(study: Study) -> Iterator[tuple[Subject, Leak]]:
     found: dict[str, list[tuple[Subject, str]]] = {}
     for subject in study.subjects:
         for place, token in tokens_of(subject.values.get("answer", {})):
-            found.setdefault(place, []).append((subject, token))
+            # Which exception a case raises must be told: it is part of what is asked for.
+            if not place.endswith("/raises"):
+                found.setdefault(place, []).append((subject, token))
     for where in ("the instruction", "a variable"):
         same: dict[str, list[bool]] = {}
         for place, pairs in found.items():
@@ -149,8 +140,14 @@ def _answer_tokens(study: Study) -> Iterator[tuple[Subject, Leak]]:
             if all(there) and len({str(item.values["answer"][name]) for item in study.subjects}) == 1:
                 yield (
                     study.first,
-                    Leak(f"answer.{name}", where, is_sure=False, note=", the same on all instances"),
+                    Leak(f"answer.{name}", where, is_sure=False, note=_SAME),
                 )
+
+
+_SAME = (
+    ", the same on all instances: leave it if it is a word of the task, else take it out of the text or let"
+    " it vary with a parameter"
+)
 
 
 def _text_of(subject: Subject, where: str) -> str:

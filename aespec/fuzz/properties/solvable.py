@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from aespec.fuzz.bench import Acting, Rung
 from aespec.fuzz.certificate import Property
 from aespec.fuzz.study import Study
-from aespec.fuzz.subject import Subject
+from aespec.fuzz.subject import Subject, name_all
 from aespec.fuzz.tokens import TOKEN_LENGTH, tokens_of
 from aespec.trial import ORACLE, EndState, TrialResult
 
@@ -24,6 +24,7 @@ def measure(study: Study) -> Property:
     bad = [(subject, result) for subject, _, result in pairs if _is_bad(result)]
     lost = [(subject, result) for subject, _, result in pairs if result.is_lost]
     _report(study, bad, lost)
+    _report_endings(study, pairs)
     faults = _text_faults(study)
     for message in faults:
         study.report("cheating-oracle", "error", "solvable", message)
@@ -65,15 +66,30 @@ def _count(runs: list[tuple[Subject, EndState, TrialResult]], rung: Rung) -> str
 def _report(
     study: Study, bad: list[tuple[Subject, TrialResult]], lost: list[tuple[Subject, TrialResult]]
 ) -> None:
+    groups: dict[tuple[str, str], list[tuple[Subject, TrialResult]]] = {}
     for subject, result in bad:
         why = f" ({result.message})" if result.message else ""
         failed = ", ".join(result.failed()) or (
             "no check" if result.outcome == "fail" else "to get a verdict"
         )
-        message = f"the oracle fails {failed} on {subject.name} in {result.sandbox}{why}"
-        study.report("failing-oracle", "error", "solvable", message, subject, "oracle")
+        groups.setdefault((failed, why), []).append((subject, result))
+    for (failed, why), runs in groups.items():
+        where = " and ".join(dict.fromkeys(result.sandbox for _, result in runs))
+        message = f"the oracle fails {failed} on {name_all([item for item, _ in runs])} in {where}{why}"
+        study.report("failing-oracle", "error", "solvable", message, runs[0][0], "oracle")
     for subject, result in lost:
         study.report_trouble("solvable", result, subject)
+
+
+def _report_endings(study: Study, runs: list[tuple[Subject, EndState, TrialResult]]) -> None:
+    """A program that broke off and still left a right state: by chance or by a slip, worth a look."""
+    groups: dict[str, list[Subject]] = {}
+    for subject, state, result in runs:
+        if result.is_passed and state.message:
+            groups.setdefault(state.message, []).append(subject)
+    for message, subjects in groups.items():
+        text = f"{message}, on {name_all(subjects)}, and gets the full reward"
+        study.report("unclean-ending", "warning", "solvable", text, subjects[0], "oracle")
 
 
 def _differences(runs: list[tuple[Subject, EndState, TrialResult]]) -> list[str]:

@@ -9,6 +9,7 @@ from aespec.fuzz.certificate import Property
 from aespec.fuzz.study import Study
 from aespec.fuzz.subject import Subject, iterate_claims
 from aespec.trial import EndState, TrialResult, example_agent
+from aespec.trial.result import objects
 
 MISSING = (
     "independent mutants: edits of every leaf, mutants of the oracle's program, rollbacks, and the sampled "
@@ -50,6 +51,10 @@ def measure(study: Study, draw: Callable[[], Subject | None]) -> Property:
         evidence.append(f"reject {name!r}: {right}{idle}{extra}")
     if not names:
         evidence.append("the spec has no rejects")
+    if any(_names_a_bare_rule(subject) for subject in study.subjects):
+        evidence.append(
+            "which rule of a check fails isn't told apart where rules have no predicates of their own"
+        )
     verdict = "violated" if bad else "inconclusive"
     return Property("sound", verdict, tried, bad, tuple(evidence), MISSING)
 
@@ -74,7 +79,7 @@ def _try(
 
 
 def _is_idle(study: Study, subject: Subject, state: EndState) -> bool:
-    return state.boundary is None and state.digest == study.oracle(subject).digest
+    return state.boundary is None and not state.refusal and state.digest == study.oracle(subject).digest
 
 
 def _judge(study: Study, name: str, runs: list[Run]) -> tuple[int, str]:
@@ -96,28 +101,41 @@ def _judge(study: Study, name: str, runs: list[Run]) -> tuple[int, str]:
             study.report("accepted-reject", "error", "sound", message, subject, agent)
         elif missed:
             bad += 1
-            others = ", ".join(sorted(failed)) or "nothing"
+            others = ", ".join(sorted(failed)) or result.message or "nothing"
             message = f"reject {name!r} fails {others} on {subject.name}, but not {', '.join(missed)}"
             study.report("unbroken-rule", "error", "sound", message, subject, agent)
-        extra |= failed - set(breaks) - _followers(subject, breaks)
+        extra |= failed - set(breaks) - _followers(subject, breaks, failed)
     return bad, f"; also fails {', '.join(sorted(extra))}" if extra else ""
 
 
-def _followers(subject: Subject, breaks: tuple[str, ...]) -> set[str]:
-    """What fails along without saying more: the check of the ones meant, and rules without claims."""
+def _followers(subject: Subject, breaks: tuple[str, ...], failed: set[str]) -> set[str]:
+    """What fails along without saying more.
+
+    That is all of a check that is meant, rules without predicates, and checks whose failing rule is named.
+    """
     found: set[str] = set()
     for check in subject.checks:
         name = str(check.get("id"))
-        rules = check.get("rules")
-        bare = {
-            str(rule.get("id"))
-            for rule in (rules if isinstance(rules, list) else [])
-            if isinstance(rule, dict) and not list(iterate_claims(rule.get("when")))
+        rules = {
+            str(rule.get("id")): not any(iterate_claims(rule.get("when")))
+            for rule in objects(check.get("rules"))
         }
-        found |= bare
-        if any(wanted == name or wanted.startswith(f"{name}.") for wanted in breaks):
+        found |= {rule for rule, is_bare in rules.items() if is_bare}
+        if any(wanted == name or wanted in rules for wanted in breaks):
+            found |= {name, *rules}
+        elif any(rule in failed and not is_bare for rule, is_bare in rules.items()):
             found.add(name)
     return found
+
+
+def _names_a_bare_rule(subject: Subject) -> bool:
+    """Whether a reject breaks a rule that has no predicates, and so takes its check's verdict."""
+    named = {wanted for example in subject.examples.of_kind("reject") for wanted in example.breaks}
+    return any(
+        str(rule.get("id")) in named and not any(iterate_claims(rule.get("when")))
+        for check in subject.checks
+        for rule in objects(check.get("rules"))
+    )
 
 
 def _confirm(study: Study, subject: Subject, name: str, result: TrialResult) -> str:

@@ -6,7 +6,9 @@ explain` says (a title, then `## What`, `## Why`, `## Bad`, `## Good`); `RULE` d
 """
 
 from aespec.rules.api.expected import expected_texts
+from aespec.rules.api.quotes import quoted_places
 from aespec.rules.api.rule import Rule
+from aespec.rules.api.stand_ins import stand_in
 from aespec.rules.api.subject import (
     Fixture,
     Placed,
@@ -22,21 +24,26 @@ from aespec.rules.api.subject import (
     shape,
     sketch,
 )
+from aespec.rules.api.written import all_texts, content_texts
 
 __all__ = [
     "Fixture",
     "Placed",
     "Rule",
     "Subject",
+    "all_texts",
     "claim_paths",
     "constant",
     "constant_args",
+    "content_texts",
     "each_text",
     "expected_texts",
     "iterate_groups",
     "literal_values",
     "names",
+    "quoted_places",
     "setup_texts",
     "shape",
     "sketch",
+    "stand_in",
 ]

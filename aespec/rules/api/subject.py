@@ -166,8 +166,7 @@ class Subject:
     def says(self, claim: Claim) -> str | None:
         """A claim's own sentence, or None where its arguments are values that aren't known yet."""
         args = constant_args(claim)
-        says = getattr(predicates.laws(claim.predicate), "says", None)
-        return None if args is None or says is None else str(says(args))
+        return None if args is None else predicates.laws(claim.predicate).says(args)
 
 
 def _placed(

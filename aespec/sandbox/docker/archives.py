@@ -7,7 +7,7 @@ import posixpath
 import tarfile
 from collections.abc import Iterable, Iterator, Sequence
 
-from aespec.sandbox.api import SandboxError
+from aespec.sandbox.api import SandboxError, UncarriableError
 
 
 def normal_path(path: str) -> str:
@@ -35,13 +35,14 @@ def check_archive(archive: bytes) -> None:
 
 
 def join_chunks(chunks: Iterable[bytes], limit_bytes: int) -> bytes:
-    """All of a stream; raises SandboxError above the limit."""
+    """All of a stream; raises UncarriableError above the limit."""
     parts: list[bytes] = []
     size = 0
     for chunk in chunks:
         size += len(chunk)
         if size > limit_bytes:
-            raise SandboxError(f"what was asked for is larger than {limit_bytes} bytes")
+            message = f"what was asked for is larger than {limit_bytes} bytes"
+            raise UncarriableError(message, boundary="spec")
         parts.append(chunk)
     return b"".join(parts)
 

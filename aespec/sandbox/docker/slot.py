@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import struct
-import tarfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from aespec.sandbox.api import Outcome, Program, SandboxError, SandboxLimits
 from aespec.sandbox.docker import archives, engine
 from aespec.sandbox.endings import read_exit
+from aespec.sandbox.tars import Entry, pack
 
 if TYPE_CHECKING:
     import docker
@@ -110,7 +109,7 @@ class DockerSlot:
         started = time.monotonic()
         with contextlib.ExitStack() as stack, engine.told("the engine could not run the program"):
             if program.stdin:
-                self._container.put_archive("/", _stdin_archive(program.stdin))
+                self._container.put_archive("/", pack([Entry(_STDIN, program.stdin)]))
                 stack.callback(self._as_root, "/bin/rm", "-f", _STDIN)
             if program.cores:
                 self._pin(f"0-{program.cores - 1}" if program.cores > 1 else "0")
@@ -264,12 +263,3 @@ class _Frames:
         """Give the connection up; the program, if it still runs, is not touched."""
         self._response.close()
         self._socket.close()
-
-
-def _stdin_archive(content: bytes) -> bytes:
-    target = io.BytesIO()
-    with tarfile.open(fileobj=target, mode="w") as tar:
-        entry = tarfile.TarInfo(_STDIN.lstrip("/"))
-        entry.size, entry.mode = len(content), 0o644
-        tar.addfile(entry, io.BytesIO(content))
-    return target.getvalue()

@@ -25,14 +25,12 @@ from aespec.sandbox.layers import (
     read_source,
     recipe_digest,
 )
-
-FIXED_TIME = 1704067200
-"""The time of files that a recipe puts (2024-01-01): a layer must not tell when it was made."""
+from aespec.sandbox.tars import Entry, pack
 
 _BUILD_LIMITS = SandboxLimits(memory_bytes=8 << 30, disk_bytes=16 << 30, processes=4096, cpu=64.0)
 _STEP_TIMEOUT_S = 1800.0
 _KEPT_OUTPUT_BYTES = 1 << 20
-_SHOWN_LINES = 30
+_SHOWN_LINES = 12
 _ACCOUNT_FILES = ("/etc/passwd", "/etc/group", "/etc/shadow", "/etc/gshadow")
 
 _APT = r"""
@@ -182,31 +180,14 @@ def _do_step(
         case Copy():
             uid, gid = _owner(slot, step.owner)
             content = read_source(context, step.source)
-            slot.put(_tar(_entry(step.path, step.mode, uid, gid, content), content))
+            slot.put(pack([Entry(step.path, content, step.mode, uid, gid)]))
         case MakeFolder():
             uid, gid = _owner(slot, step.owner)
-            slot.put(_tar(_entry(step.path, step.mode, uid, gid, None), b""))
+            slot.put(pack([Entry(step.path, None, step.mode, uid, gid)]))
         case Shell():
             _run_script(slot, step, context, say)
         case Raw():
             raise AssertionError("refused before")
-
-
-def _entry(path: str, mode: int, uid: int, gid: int, content: bytes | None) -> tarfile.TarInfo:
-    entry = tarfile.TarInfo(path.lstrip("/"))
-    entry.mode, entry.uid, entry.gid, entry.mtime = mode, uid, gid, FIXED_TIME
-    if content is None:
-        entry.type = tarfile.DIRTYPE
-    else:
-        entry.size = len(content)
-    return entry
-
-
-def _tar(entry: tarfile.TarInfo, content: bytes) -> bytes:
-    target = io.BytesIO()
-    with tarfile.open(fileobj=target, mode="w", format=tarfile.PAX_FORMAT) as archive:
-        archive.addfile(entry, io.BytesIO(content))
-    return target.getvalue()
 
 
 def _account_files(slot: ForkSlot) -> dict[str, tuple[tarfile.TarInfo, str]]:
@@ -249,9 +230,8 @@ def _add_user(slot: ForkSlot, step: AddUser) -> None:
         if step.name in {row.split(":")[0] for row in text.splitlines()}:
             continue
         content = f"{text.rstrip()}\n{line}\n".encode("utf-8", "surrogateescape")
-        entry.size, entry.mtime = len(content), FIXED_TIME
-        slot.put(_tar(entry, content))
-    slot.put(_tar(_entry(step.home, 0o755, step.uid, step.uid, None), b""))
+        slot.put(pack([Entry(path, content, entry.mode, entry.uid, entry.gid)]))
+    slot.put(pack([Entry(step.home, None, 0o755, step.uid, step.uid)]))
 
 
 def _install(slot: ForkSlot, step: Packages, workshop: Workshop, say: Callable[[str], None]) -> None:
@@ -282,7 +262,7 @@ def _run_script(slot: ForkSlot, step: Shell, context: Path, say: Callable[[str],
     say(f"running {step.source}")
     content = read_source(context, step.source)
     script = f"{SETUP_FOLDER}/{Path(step.source).name}"
-    slot.put(_tar(_entry(script, 0o644, 0, 0, content), content))
+    slot.put(pack([Entry(script, content)]))
     _make_folder(slot, step.workdir)
     program = Program(
         ("/bin/sh", "-eu", script),
@@ -306,6 +286,12 @@ def _must_succeed(slot: ForkSlot, program: Program, what: str, remedy: str) -> N
         how = f"took longer than {program.timeout_s:.0f} s"
     elif outcome.status is None:
         how = f"was ended by signal {outcome.signal}"
-    text = (outcome.stdout + outcome.stderr).decode("utf-8", "replace")
-    tail = "\n".join(text.splitlines()[-_SHOWN_LINES:])
+    tail = "\n".join(_telling_lines((outcome.stdout + outcome.stderr).decode("utf-8", "replace")))
     raise SandboxError(f"{what} {how}\n{tail}".rstrip(), remedy=remedy, boundary="image")
+
+
+def _telling_lines(text: str) -> list[str]:
+    """What apt and pip mark as errors, where something is so marked; else the end of what was printed."""
+    lines = text.splitlines()
+    marked = [line for line in lines if line.startswith(("E: ", "ERROR: "))]
+    return list(dict.fromkeys(marked or lines))[-_SHOWN_LINES:]

@@ -5,16 +5,17 @@ What is not /usr comes from a small skeleton. Such an image is not reproducible,
 
 from __future__ import annotations
 
-import io
+import contextlib
 import os
 import shutil
 import subprocess
 import sys
-import tarfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from aespec.bundle.recipe import Packages, Recipe
+from aespec.sandbox.tars import Entry, pack
 
 _PROGRAMS = {
     "base-files": (),
@@ -65,7 +66,6 @@ _COPIED_FOLDERS = (
     "python3.13",
     "perl",
 )
-_FIXED_TIME = 1704067200  # 2024-01-01, for what has no time of its own
 _PASSWD = "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"
 _GROUP = "root:x:0:\ntty:x:5:\nstaff:x:50:\nusers:x:100:\nnogroup:x:65534:\n"
 _FILES = {
@@ -140,66 +140,31 @@ def _has_python_package(pinned: str) -> bool:
 def host_root() -> HostRoot:
     """The skeleton and the folders of this host."""
     trees = {"/usr": "/usr"}
-    target = io.BytesIO()
-    with tarfile.open(fileobj=target, mode="w", format=tarfile.PAX_FORMAT) as archive:
-        for name in _PLAIN_FOLDERS:
-            _add_folder(archive, name, 0o755)
-        for name, mode in _FOLDERS.items():
-            _add_folder(archive, name, mode)
-        for name in _TOP_LINKS:
-            if os.path.islink(f"/{name}"):
-                _add_link(archive, name, os.readlink(f"/{name}"))
-            elif os.path.isdir(f"/{name}"):
-                trees[f"/{name}"] = f"/{name}"
-        for name, (text, mode) in _FILES.items():
-            _add_file(archive, name, text.encode(), mode)
-        _add_settings(archive)
+    entries = [Entry(name, None, 0o755) for name in _PLAIN_FOLDERS]
+    entries += [Entry(name, None, mode) for name, mode in _FOLDERS.items()]
+    for name in _TOP_LINKS:
+        if os.path.islink(f"/{name}"):
+            entries.append(Entry(name, mode=0o777, target=os.readlink(f"/{name}")))
+        elif os.path.isdir(f"/{name}"):
+            trees[f"/{name}"] = f"/{name}"
+    entries += [Entry(name, text.encode(), mode) for name, (text, mode) in _FILES.items()]
+    entries += _settings()
     path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
     if not os.path.exists("/usr/bin/python3") and (base := _own_python()):
         trees[base] = base
         path = f"{path}:{base}/bin"
-    return HostRoot(target.getvalue(), tuple(sorted(trees.items())), path)
+    return HostRoot(pack(entries), tuple(sorted(trees.items())), path)
 
 
-def _add_settings(archive: tarfile.TarFile) -> None:
+def _settings() -> Iterator[Entry]:
     """What programs of /usr look for in /etc: the loader's cache, the choice among alternatives."""
-    for name in _COPIED:
-        _add_host_file(archive, Path("/etc") / name)
+    paths = [Path("/etc") / name for name in _COPIED]
     for name in _COPIED_FOLDERS:
-        for path in sorted(Path("/etc", name).rglob("*")):
-            _add_host_file(archive, path)
-
-
-def _add_host_file(archive: tarfile.TarFile, path: Path) -> None:
-    name = str(path).lstrip("/")
-    try:
-        if path.is_symlink():
-            _add_link(archive, name, os.readlink(path))
-        elif path.is_file():
-            _add_file(archive, name, path.read_bytes(), 0o644)
-    except OSError:  # what an ordinary user can't read, a sandbox can do without
-        return
-
-
-def _entry(name: str, mode: int) -> tarfile.TarInfo:
-    entry = tarfile.TarInfo(name)
-    entry.mode, entry.mtime = mode, _FIXED_TIME
-    return entry
-
-
-def _add_folder(archive: tarfile.TarFile, name: str, mode: int) -> None:
-    entry = _entry(name, mode)
-    entry.type = tarfile.DIRTYPE
-    archive.addfile(entry)
-
-
-def _add_link(archive: tarfile.TarFile, name: str, target: str) -> None:
-    entry = _entry(name, 0o777)
-    entry.type, entry.linkname = tarfile.SYMTYPE, target
-    archive.addfile(entry)
-
-
-def _add_file(archive: tarfile.TarFile, name: str, content: bytes, mode: int) -> None:
-    entry = _entry(name, mode)
-    entry.size = len(content)
-    archive.addfile(entry, io.BytesIO(content))
+        paths += sorted(Path("/etc", name).rglob("*"))
+    for path in paths:
+        # What an ordinary user can't read, a sandbox can do without.
+        with contextlib.suppress(OSError):
+            if path.is_symlink():
+                yield Entry(str(path), mode=0o777, target=os.readlink(path))
+            elif path.is_file():
+                yield Entry(str(path), path.read_bytes())

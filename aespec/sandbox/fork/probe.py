@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import os
-import tarfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +14,7 @@ from aespec.sandbox.fork.identity import Identity, range_remedy
 from aespec.sandbox.fork.slot import ForkSlot, Rights
 from aespec.sandbox.fork.worker import OrderFailed, Worker
 from aespec.sandbox.layers import Store
+from aespec.sandbox.tars import Entry, pack
 
 _FOLDERS = ("dev", "proc", "etc", "lower/below")
 _SMALL_BYTES = 1 << 20
@@ -82,14 +81,8 @@ def probe(identity: Identity, store: Store, *, upper: str) -> Probe:
 
 
 def _small_root() -> int:
-    target = io.BytesIO()
-    with tarfile.open(fileobj=target, mode="w") as archive:
-        for name in _FOLDERS:
-            entry = tarfile.TarInfo(name)
-            entry.type, entry.mode = tarfile.DIRTYPE, 0o755
-            archive.addfile(entry)
     descriptor = os.memfd_create("aespec-probe")
-    os.write(descriptor, target.getvalue())
+    os.write(descriptor, pack(Entry(name, None, 0o755) for name in _FOLDERS))
     os.lseek(descriptor, 0, os.SEEK_SET)
     return descriptor
 
@@ -111,15 +104,11 @@ def _choose_upper(identity: Identity, store: Store, name: str, wanted: str) -> s
     """
     if wanted == "disk":
         return "disk"
-    archive = io.BytesIO()
-    with tarfile.open(fileobj=archive, mode="w") as tar:
-        entry = tarfile.TarInfo("lower")
-        entry.type = tarfile.DIRTYPE
-        tar.addfile(entry)
+    archive = pack([Entry("lower", None, 0o755)])
     with contextlib.closing(Worker(identity, store.folder)) as worker:
         _mount(worker, name)
         try:
-            worker.ask({"do": "put", "clean": ["/lower"], "sets_owners": False}, [archive.getvalue()])
+            worker.ask({"do": "put", "clean": ["/lower"], "sets_owners": False}, [archive])
         except OrderFailed:
             if wanted == "tmpfs":
                 raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import gzip
 import hashlib
 import lzma
@@ -27,7 +28,9 @@ ORDER = ("store", "engine", "mmdebstrap", "host")
 DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 _DEBIAN_NAME = re.compile(r"(?:docker\.io/)?(?:library/)?debian:([a-z]+)(?:-slim|-\d{8}(?:-slim)?)?$")
+_DEBIAN_FAMILY = re.compile(r"(?:docker\.io/)?(?:library/)?debian(?:[:@].*)?")
 _EPOCH = "1704067200"
+_PROBE_TIME_S = 20.0
 _CHUNK_BYTES = 1 << 20
 # What a sandbox mounts over, or binds over, must be there and be real; an engine makes the same empty files.
 _FOLDERS = {"/proc": 0o555, "/sys": 0o555, "/dev": 0o755, "/tmp": 0o1777, "/run": 0o755, "/etc": 0o755}
@@ -56,7 +59,7 @@ def find_base(
         if found is not None:
             return found
     raise SandboxError(
-        f"the base image {name} is not to be had: {'; '.join(tried)}",
+        f"there is no base image {name} here: {'; '.join(tried)}",
         remedy=f"`docker pull {name}`; or --image-map {recipe.base}=NAME for one that is here; "
         "or install mmdebstrap for a debian base; or import a root file system from a tar",
         boundary="image",
@@ -119,6 +122,9 @@ def _from_mmdebstrap(
         return None
     suite = matched[1]
     digest = chain_digest("mmdebstrap", {"suite": suite})
+    if workshop.store.find(digest) is None and (fault := bootstrap_fault(program)):
+        tried.append(f"mmdebstrap can't work here: {fault}")
+        return None
 
     def build(folder: str) -> dict[str, Any]:
         say(f"making {name} from Debian's packages with mmdebstrap (minutes)")
@@ -128,6 +134,26 @@ def _from_mmdebstrap(
     if workshop.store.find(digest) is None:
         workshop.store.make(digest, build)
     return _as_base({"digest": digest})
+
+
+@functools.cache
+def bootstrap_fault(program: str) -> str:
+    """Why mmdebstrap can't make a root for this user, in its own words; "" where it can.
+
+    It is asked to look at a mirror that isn't there: that needs no network, and it chooses how it would
+    change its root before it looks.
+    """
+    mirror = "deb [trusted=yes] copy:/nonexistent ./"
+    command = [program, "--simulate", "--variant=custom", "bookworm", "/dev/null", mirror]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", check=False, timeout=_PROBE_TIME_S
+        )
+    except subprocess.TimeoutExpired:
+        return ""
+    except OSError as error:
+        return error.strerror or str(error)
+    return next((line.removeprefix("E: ") for line in done.stderr.splitlines() if "chroot mode" in line), "")
 
 
 def _bootstrap(program: str, suite: str) -> Iterator[bytes]:
@@ -150,6 +176,9 @@ def _bootstrap(program: str, suite: str) -> Iterator[bytes]:
 def _from_host(
     name: str, recipe: Recipe, workshop: Workshop, say: Callable[[str], None], tried: list[str]
 ) -> Base | None:
+    if not _DEBIAN_FAMILY.fullmatch(name):
+        tried.append("the host's own /usr stands in only for debian bases")
+        return None
     missing = host.missing_packages(recipe)
     if missing:
         tried.append(f"the host's own /usr can't stand in, it lacks {', '.join(missing)}")
@@ -243,14 +272,18 @@ def _unpack(chunks: Iterable[bytes], target: str, workshop: Workshop) -> None:
             "folders": _FOLDERS,
             "files": list(_EMPTY_FILES),
         }
+        refused: OrderFailed | None = None
         try:
             worker.ask(order)
         except OrderFailed as error:
-            if error.errno == 28:
-                raise full_disk(workshop.store.folder) from None
-            raise SandboxError(f"the root file system can't be unpacked: {error}", boundary="image") from None
+            refused = error
         finally:
             worker.close()
             feeder.join()
+    # What the maker of the tar says comes first: an empty or cut tar is only how it shows here.
     if failure:
         raise failure[0]
+    if refused is not None:
+        if refused.errno == 28:
+            raise full_disk(workshop.store.folder)
+        raise SandboxError(f"the root file system can't be unpacked: {refused}", boundary="image")

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aespec.sandbox.api import Outcome, Program, SandboxError, SandboxLimits
+from aespec.sandbox.api import Outcome, Program, SandboxError, SandboxLimits, UncarriableError
 from aespec.sandbox.endings import read_exit, read_signal
 from aespec.sandbox.fork import cell
 from aespec.sandbox.fork import filter as seccomp
@@ -134,6 +134,9 @@ class ForkSlot:
             raise self._explain(error, order) from None
 
     def _explain(self, error: OrderFailed, order: Mapping[str, Any]) -> SandboxError:
+        is_odd = error.kind == "archive" or error.errno in (errno.ENAMETOOLONG, errno.ELOOP)
+        if order["do"] == "get" and is_odd:
+            return UncarriableError(str(error), boundary="spec")
         if error.kind in ("archive", "user", "cwd"):
             return SandboxError(str(error), boundary="spec")
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
