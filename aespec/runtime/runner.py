@@ -455,8 +455,8 @@ def remaining_files(account: Account, folders: Sequence[str]) -> List[str]:
     """Top entries of the folders that the account owns: what its programs left there."""
     found = []
     for folder in folders:
-        with contextlib.suppress(OSError):
-            for entry in os.scandir(folder):
+        with contextlib.suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
                 with contextlib.suppress(OSError):
                     if entry.stat(follow_symlinks=False).st_uid == account.uid:
                         found.append(entry.path)
