@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import hashlib
 import json
 import os
@@ -25,6 +26,7 @@ from aespec.bundle.manifest import (
 from aespec.bundle.plan import Bundle, BundlePlan, PlannedFile
 from aespec.model.expressions import Json
 from aespec.model.json_text import write_json
+from aespec.scratch import held, reap
 
 _MANIFEST_LIMIT_BYTES = 64 * 1024 * 1024
 _REPORTED_AT_MOST = 10
@@ -55,8 +57,9 @@ def write(plan: BundlePlan, folder: Path) -> Bundle:
         folder.parent.mkdir(parents=True, exist_ok=True)
         temporary = _make_temporary(folder)
         try:
-            _write_files(temporary, files)
-            _move_into_place(temporary, folder)
+            with held(temporary):
+                _write_files(temporary, files)
+                _move_into_place(temporary, folder)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
     except OSError as error:
@@ -136,11 +139,21 @@ def _check_paths(files: Mapping[str, PlannedFile]) -> None:
 
 
 def _make_temporary(folder: Path) -> Path:
-    """A fresh folder beside the target, on the same file system, whatever the umask says."""
+    """A fresh folder beside the target, on the same file system, whatever the umask says.
+
+    What killed processes left there is removed.
+    """
+    _reap_parts(folder.parent)
     temporary = folder.with_name(f".{folder.name}.{secrets.token_hex(6)}.part")
     temporary.mkdir()
     temporary.chmod(0o755)
     return temporary
+
+
+@functools.cache
+def _reap_parts(parent: Path) -> None:
+    """Once for each folder and process: a folder may hold thousands of bundles."""
+    reap(parent.glob(f".*.{'[0-9a-f]' * 12}.part"))
 
 
 def _write_files(root: Path, files: Mapping[str, PlannedFile]) -> None:

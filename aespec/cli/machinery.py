@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import click
 
 from aespec.cli.console import Status, clear_progress, progress, warn_of_stand_in
 from aespec.cli.specs import has_manifest, image_map, is_unreadable, report
+from aespec.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from aespec.bundle.plan import Bundle
@@ -141,6 +141,6 @@ def one_bundle(path: Path, seed: int | None, compiling: Compiling) -> Iterator[B
         return
     if path.is_dir():
         raise click.UsageError(f"{path} is neither a spec nor a bundle that aespec wrote")
-    with tempfile.TemporaryDirectory(prefix="aespec-bundle-") as folder:
+    with scratch_folder("bundle") as folder:
         chosen = instance_seeds(0, 1)[0] if seed is None else seed
-        yield next(compile_spec(path, [chosen], compiling, Path(folder), lambda name, _: name))
+        yield next(compile_spec(path, [chosen], compiling, folder, lambda name, _: name))

@@ -37,6 +37,10 @@ CLEAN_ENVIRONMENT = {
 }
 MESSAGE_LIMIT = 500
 DEPTH_LIMIT = 100
+FOLDERS_LIMIT = 50
+END_LIMIT_S = 10.0  # to end what a program left running
+KINDS = ("emit", "ended", "failed", "files", "large", "random", "slow", "type")
+PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
 
 
 class RefusedError(Exception):
@@ -49,6 +53,9 @@ def main(job_path: str, work: str) -> None:
         # The hash seed is read when the interpreter starts, and -I would ignore it.
         argv = [sys.executable, "-s", "-S", "-B", os.path.abspath(__file__), job_path, work]
         os.execve(sys.executable, argv, CLEAN_ENVIRONMENT)
+    # No program may trace this process, write its memory or open its files, and orphans come to it.
+    control(PR_SET_DUMPABLE, 0)
+    control(PR_SET_CHILD_SUBREAPER, 1)
     with open(job_path, encoding="utf-8") as stream:
         job = json.load(stream)
     values: Told = {}
@@ -68,6 +75,14 @@ def main(job_path: str, work: str) -> None:
     sys.stdout.flush()
 
 
+def control(option: int, value: int) -> None:
+    """`prctl`, where Python came with ctypes; elsewhere programs of one spec can disturb each other."""
+    with contextlib.suppress(ImportError, OSError):
+        import ctypes
+
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
 def pick(value: Any, path: List[str]) -> Any:
     """What stands at a path of keys and indices in a value."""
     for key in path:
@@ -82,7 +97,7 @@ def run_program(program: Told, inputs: Told, files: Dict[str, bytes], job: Told,
     if program["makes"] == "folder":
         os.makedirs(folder + program["path"], exist_ok=True)
     reader, writer = os.pipe()
-    output = folder + ".out"
+    output = os.open(folder + ".out", os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     child = os.fork()
     if child == 0:
         os.close(reader)
@@ -95,22 +110,80 @@ def run_program(program: Told, inputs: Told, files: Dict[str, bytes], job: Told,
     os.close(writer)
     answer, how = wait_for(child, reader, job["limits"]["timeout_s"], job["limits"]["output_bytes"])
     try:
+        end_descendants()
         if how is not None:
             raise RefusedError(*how)
-        told: Told = json.loads(answer)
+        told = read_answer(answer, program["makes"])
         if "error" in told:
             return told
         if program["makes"] == "file":
-            told["files"] = {program["path"]: encode_file(output, job["limits"]["output_bytes"])}
+            told["files"] = {program["path"]: encode_output(output, job["limits"]["output_bytes"])}
         elif program["makes"] == "folder":
             told["files"] = collect(folder, program["path"], known, job["limits"])
         return told
     except RefusedError as refusal:
         return {"error": {"kind": refusal.args[0], "message": refusal.args[1], "line": None}}
+    except OSError as error:
+        return {"error": {"kind": "files", "message": str(error)[:MESSAGE_LIMIT], "line": None}}
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        if os.path.exists(output):
-            os.unlink(output)
+        os.close(output)
+        with contextlib.suppress(RecursionError):  # what is too deep goes with the whole place
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def read_answer(answer: bytes, makes: str) -> Told:
+    """What the child told. The program shared its process, so it may have written there itself."""
+    try:
+        told = json.loads(answer)
+    except (ValueError, RecursionError):
+        told = None
+    if isinstance(told, dict):
+        error = told.get("error")
+        if isinstance(error, dict) and error.get("kind") in KINDS:
+            line = error.get("line")
+            return fault(error["kind"], error.get("message"), line if isinstance(line, int) else None)
+        if makes == "value" and set(told) == {"value"}:
+            check_json(told["value"], "the value", 0)
+            return told
+        if makes != "value" and not told:
+            return {}
+    raise RefusedError("ended", "the program disturbed what is told of its result")
+
+
+def end_descendants() -> None:
+    """End all that the program started: none of it may be there when the next one runs."""
+    deadline = time.monotonic() + END_LIMIT_S
+    while True:
+        found = descendants()
+        for pid in found:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        if not found:
+            return
+        if time.monotonic() > deadline:
+            raise RefusedError("ended", "the program left processes that could not be ended")
+        time.sleep(0.001)
+
+
+def descendants() -> List[int]:
+    """The living processes that descend from this one."""
+    parents: Dict[int, int] = {}
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        with contextlib.suppress(OSError), open("/proc/%s/stat" % name, "rb") as stream:
+            state, parent = stream.read().rpartition(b")")[2].split()[:2]
+            if state != b"Z":
+                parents[int(name)] = int(parent)
+    found: List[int] = []
+    level = {os.getpid()}
+    while level:
+        level = {pid for pid, parent in parents.items() if parent in level}
+        found += level
+    return found
 
 
 def place_files(reads: List[str], files: Dict[str, bytes], folder: str) -> Set[str]:
@@ -160,14 +233,14 @@ def wait_for(
     return answer, how
 
 
-def be_child(program: Told, inputs: Told, job: Told, *, folder: str, writer: int, output: str) -> None:
+def be_child(program: Told, inputs: Told, job: Told, *, folder: str, writer: int, output: int) -> None:
     """In the child: confine, run the program, write the answer to the pipe."""
+    control(PR_SET_DUMPABLE, 1)
     os.setsid()
     limits = job["limits"]
     stdin = os.open("/dev/null", os.O_RDONLY)
-    stdout = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     os.dup2(stdin, 0)
-    os.dup2(stdout, 1)
+    os.dup2(output, 1)
     os.dup2(os.open("/dev/null", os.O_WRONLY), 2)
     os.chdir(folder)
     os.umask(0o022)
@@ -372,12 +445,12 @@ def frozen_time(stamp: float) -> Told:
     }
 
 
-def encode_file(path: str, limit: int) -> str:
-    """A regular file in base64; refused when it is larger than the limit in bytes."""
-    if os.path.getsize(path) > limit:
+def encode_output(descriptor: int, limit: int) -> str:
+    """An open regular file in base64; refused when it is larger than the limit in bytes."""
+    size = os.fstat(descriptor).st_size
+    if size > limit:
         raise RefusedError("large", "the output is larger than %d bytes" % limit)
-    with open(path, "rb") as stream:
-        return base64.b64encode(stream.read()).decode()
+    return base64.b64encode(os.pread(descriptor, size, 0)).decode()
 
 
 def collect(folder: str, path: str, known: Set[str], limits: Told) -> Dict[str, str]:
@@ -385,25 +458,41 @@ def collect(folder: str, path: str, known: Set[str], limits: Told) -> Dict[str, 
     found: Dict[str, str] = {}
     total = 0
     top = folder + path.rstrip("/")
-    for here, folders, names in os.walk(folder):
-        for name in folders + names:
-            full = os.path.join(here, name)
+    queue = [(folder, 0)]
+    while queue:
+        here, level = queue.pop()
+        if level > FOLDERS_LIMIT:
+            raise RefusedError("files", "folders lie more than %d deep in each other" % FOLDERS_LIMIT)
+        for full in [os.path.join(here, name) for name in os.listdir(here)]:
             shown = full[len(folder) :]
             mode = os.lstat(full).st_mode
-            if stat.S_ISDIR(mode) or shown in known:
+            if stat.S_ISDIR(mode):
+                queue.append((full, level + 1))
                 continue
-            if not stat.S_ISREG(mode):
-                raise RefusedError(
-                    "files", "%s is neither a file nor a folder; links and devices are refused" % shown
-                )
-            if not full.startswith(top + "/"):
-                raise RefusedError("files", "%s lies outside %s, the folder of this step" % (shown, path))
+            if shown in known:
+                continue
+            demand_plain(shown, mode, path, is_below=full.startswith(top + "/"))
             total += os.path.getsize(full)
             if total > limits["output_bytes"] or len(found) >= limits["files"]:
                 message = "more than %d bytes or %d files" % (limits["output_bytes"], limits["files"])
                 raise RefusedError("large", message)
-            found[shown] = encode_file(full, limits["output_bytes"])
+            descriptor = os.open(full, os.O_RDONLY | os.O_NOFOLLOW)
+            found[shown] = encode_output(descriptor, limits["output_bytes"])
+            os.close(descriptor)
     return dict(sorted(found.items()))
+
+
+def demand_plain(shown: str, mode: int, path: str, *, is_below: bool) -> None:
+    """Refuse what is no plain file with a plain name in the folder of the step."""
+    told = ascii(shown)[1:-1]
+    if not stat.S_ISREG(mode):
+        raise RefusedError("files", "%s is neither a file nor a folder; links and devices are refused" % told)
+    if not is_below:
+        raise RefusedError("files", "%s lies outside %s, the folder of this step" % (told, path))
+    try:
+        shown.encode("utf-8")
+    except UnicodeEncodeError:
+        raise RefusedError("files", "the name %s is not UTF-8" % told) from None
 
 
 if __name__ == "__main__":

@@ -40,6 +40,14 @@ from aespec.model.task import (
 from aespec.resolve.paths import path_fault, relative_fault, reserved_root
 from aespec.source import Source, Span
 
+MOST_WRITTEN_BYTES = 128 * 1024**2
+"""What values come to wherever they are named, written out: one that names another one twice, and so on a
+few dozen times, would outgrow any memory."""
+
+
+MOST_DRAWN_BYTES = 2 * 1024**2
+"""What parameters and secrets come to together: each small draw in them takes some 30 microseconds."""
+
 
 class _StopError(Exception):
     """Evaluation can't go on; the diagnostic says why."""
@@ -71,6 +79,7 @@ def evaluate(
 
 def _draw(task: Task, seed: int) -> dict[tuple[Kind, str], Json]:
     values: dict[tuple[Kind, str], Json] = {}
+    drawn = 0
     left = [item for item in task.declarations if isinstance(item, Param | Secret)]
     while left:
         ready = [
@@ -85,6 +94,12 @@ def _draw(task: Task, seed: int) -> dict[tuple[Kind, str], Json]:
             values[(kind, item.name)] = draw_value(
                 task.name, seed, kind=kind, name=item.name, generator=item.generator, values=values
             )
+            drawn += _size_of(values[(kind, item.name)])
+            if drawn > MOST_DRAWN_BYTES:
+                raise GeneratorError(
+                    f"{item.generator.name} draws more than {MOST_DRAWN_BYTES // 1024**2} MiB, with what was "
+                    "drawn before; draw large values in a program, from `rng`"
+                )
         left = [item for item in left if item not in ready]
     return values
 
@@ -99,6 +114,8 @@ class _Evaluation:
     values: dict[tuple[Kind, str], Json] = field(default_factory=dict)
     made: dict[Place, tuple[FixtureFile, ...]] = field(default_factory=dict)
     used_programs: bool = False
+    sizes: dict[tuple[Kind, str, tuple[str, ...]], int] = field(default_factory=dict)
+    written: int = 0
 
     def run(self) -> Instance:
         """Evaluate everything."""
@@ -106,6 +123,8 @@ class _Evaluation:
             self.values = _draw(self.task, self.seed)
         except GeneratorError as fault:
             raise _StopError(self._draw_fault(fault)) from None
+        for value in self.values.values():
+            self._count(_size_of(value), self.task.span)
         left = [node for node in list_nodes(self.task, self.values) if node.key not in self.values]
         while left:
             left = self._advance(left)
@@ -139,9 +158,34 @@ class _Evaluation:
     def _done(self) -> set[Key]:
         return {*self.values, *self.made}
 
+    def _write(self, ref: Ref) -> None:
+        """Look a reference up and count its value, which is about to be written in."""
+        place = (ref.kind, ref.name, ref.path)
+        with _missing_as_diagnostic():
+            value = look_up(ref, self.values)
+        if place not in self.sizes:
+            self.sizes[place] = _size_of(value)
+        self._count(self.sizes[place], ref.span)
+
+    def _count(self, size: int, span: Span) -> None:
+        self.written += size
+        if self.written > MOST_WRITTEN_BYTES:
+            raise _StopError(
+                error(
+                    "oversized-value",
+                    f"values written out come to more than {MOST_WRITTEN_BYTES // 1024**2} MiB with this one",
+                    span,
+                    "Values that name others more than once grow as a product.",
+                    "Name large values less often, or let one program make what is needed of them.",
+                )
+            )
+
     def _settle(self, node: Node) -> bool:
         """Evaluate a ready node here if it has no program or its result is kept; whether that was done."""
         item = node.item
+        if node.program is None:
+            for ref in _iterate_all_refs(item):
+                self._write(ref)
         if node.program is not None:
             job = self._job(node, node.program, {})
             made = self.runner.recall(job, self._visible(job))
@@ -320,8 +364,7 @@ class _Evaluation:
     def _check_references(self) -> None:
         """Every reference of the whole task leads somewhere, so that what comes later can render it."""
         for ref in _iterate_all_refs(self.task):
-            with _missing_as_diagnostic():
-                look_up(ref, self.values)
+            self._write(ref)
 
     def _draw_fault(self, fault: GeneratorError, span: Span | None = None) -> Diagnostic:
         where = span or self.task.span
@@ -381,6 +424,26 @@ class _missing_as_diagnostic:  # noqa: N801 - reads as the statement that it is 
                     "Name a part that the program emits, or let it emit this one.",
                 )
             ) from None
+
+
+def _size_of(value: Json) -> int:
+    """About as many bytes as a value has as JSON, counted no further than is too much.
+
+    What stands in it twice counts twice, though it is there but once: it will be written out.
+    """
+    size = 0
+    left: list[Json] = [value]
+    while left and size <= MOST_WRITTEN_BYTES:
+        item = left.pop()
+        size += 8
+        if isinstance(item, str):
+            size += len(item)
+        elif isinstance(item, list):
+            left.extend(item)
+        elif isinstance(item, dict):
+            size += sum(8 + len(key) for key in item)
+            left.extend(item.values())
+    return size
 
 
 def _bad_path(path: str, reason: str, span: Span) -> Diagnostic:

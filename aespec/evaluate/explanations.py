@@ -38,6 +38,19 @@ hidden world <<<python
   emit([rng.randrange(100) for _ in range(p.rows)])
 >>>
 
+# oversized-value: the values written out are too large
+## What
+Where values are named, they are written in. Together, with drawn ones, they come to more than 128 MiB.
+## Why
+A value that names another one twice, which names a third one twice, and so on, soon outgrows any memory.
+## Bad
+let b = [let.a, let.a, let.a, let.a]
+let c = [let.b, let.b, let.b, let.b]
+## Good
+let c <<<python
+  emit(len(let.a))
+>>>
+
 # oversized-output: a program of the spec makes too much
 ## What
 A value, a file or a folder is larger than 32 MiB, has more than 10,000 files, or the program took more than

@@ -5,10 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date
-from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from aespec.bundle.faults import Faults
@@ -19,6 +17,7 @@ from aespec.model.lock import Lock, LockedImage
 from aespec.model.packages import package_name
 from aespec.model.task import AssetStep, CheckedTask
 from aespec.sandbox.api import Image, Outcome, Program, Sandbox, SandboxError, SandboxLimits
+from aespec.scratch import scratch_folder
 
 _LIMITS = SandboxLimits()
 _QUERY_TIME_S = 60.0
@@ -90,8 +89,8 @@ class _Images:
         self._progress = progress
 
     def prepare(self, recipe: Recipe) -> Image:
-        with tempfile.TemporaryDirectory(prefix="aespec-lock-") as empty:
-            return self._sandbox.prepare(recipe, Path(empty), progress=self._progress)
+        with scratch_folder("lock") as empty:
+            return self._sandbox.prepare(recipe, empty, progress=self._progress)
 
     def locked(self, name: str) -> LockedImage:
         if isinstance(self._sandbox, KnowsRegistries):

@@ -6,7 +6,6 @@ import base64
 import binascii
 import hashlib
 import json
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -22,6 +21,7 @@ from aespec.model.paths import is_below
 from aespec.resources import cache_folder
 from aespec.sandbox.api import Image, Outcome, Program, Sandbox, SandboxError, SandboxLimits
 from aespec.sandbox.tars import Entry, pack
+from aespec.scratch import scratch_folder
 
 EVALUATOR_BASE = "debian:bookworm-slim"
 """The public image that the evaluator's root is made from where no lock names another."""
@@ -104,8 +104,8 @@ class ProgramRunner:
         """The evaluator's root."""
         if self._image is None:
             recipe = Recipe(base=self._base, steps=(Packages("apt", ("python3",)),), context="environment")
-            with tempfile.TemporaryDirectory(prefix="aespec-evaluator-") as empty:
-                self._image = self._sandbox.prepare(recipe, Path(empty), progress=self._progress)
+            with scratch_folder("evaluator") as empty:
+                self._image = self._sandbox.prepare(recipe, empty, progress=self._progress)
         return self._image
 
     def recall(self, job: Job, files: Mapping[str, bytes]) -> Made | None:
@@ -198,8 +198,15 @@ def _encode(data: bytes) -> str:
 
 
 def _read_results(outcome: Outcome, jobs: Sequence[Job]) -> list[Made | Failure]:
-    """What the driver said. A program could have disturbed it, so nothing is trusted to be well formed."""
+    """What the driver said. A program could have disturbed it, so nothing is trusted to be well formed, and
+    what a driver that didn't come to its own end left on its output isn't taken for its answer.
+    """
+    if outcome.status is None and not outcome.is_timed_out:
+        text = "the evaluator was ended: a program killed it, or took all memory there is"
+        return [Failure("ended", text)]
     try:
+        if outcome.status != 0:
+            raise ValueError("status")
         told = json.loads(outcome.stdout, parse_constant=_refuse_constant)
         results = told["results"]
         found: list[Made | Failure] = []

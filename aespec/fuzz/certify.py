@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import hashlib
 import os
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -44,6 +43,7 @@ from aespec.model.lock import Lock
 from aespec.model.task import CheckedTask
 from aespec.resources import cache_folder
 from aespec.sandbox.api import Sandbox, SandboxError
+from aespec.scratch import scratch_folder
 from aespec.targets import TargetOptions
 from aespec.trial import BundleError
 from aespec.trial.acting import prepare_environment
@@ -94,8 +94,8 @@ def certify(
     found = (*found, *(item for item in more if item not in found))
     if task is None:
         return _refused(path.name.removesuffix(".aes"), path, found, options, meter), found
-    folder = options.folder or Path(tempfile.mkdtemp(prefix="aespec-certify-"))
-    try:
+    with contextlib.ExitStack() as stack:
+        folder = options.folder or stack.enter_context(scratch_folder("certify"))
         compiler = _Compiler(task, sandbox, lock, options, folder)
         try:
             bundles = list(islice(compiler.bundles(), options.instances))
@@ -115,9 +115,6 @@ def certify(
             locked=find_lock(task, lock, sandbox, options.progress),
         )
         return certificate, found
-    finally:
-        if options.folder is None:
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def certify_bundles(

@@ -211,6 +211,19 @@ def test_a_kill_at_any_moment_leaves_the_old_or_the_new(tmp_path):
     assert len(seen) > 20, "the writing has fewer moments than expected: is it traced?"
 
 
+def test_what_a_killed_writer_left_is_removed_by_the_next(tmp_path):
+    left, young, other = (
+        tmp_path / name for name in (f".b.{'0a' * 6}.part", f".b.{'0b' * 6}.part", ".b.x.part")
+    )
+    for folder in (left, young, other):
+        folder.mkdir()
+        (folder / "file").write_text("x")
+    os.utime(left, (0, 0))
+    os.utime(other, (0, 0))
+    write(planned(), tmp_path / "b")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [young.name, other.name, "b"]
+
+
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [

@@ -1,9 +1,10 @@
 import pytest
 
 from aespec.evaluate import evaluate
-from aespec.model.expressions import Kind
+from aespec.model.expressions import CallExpr, Kind, ListExpr, MapExpr
 from aespec.source import Source, Span
 from tests.evaluate.making import (
+    SPAN,
     call,
     computed,
     const,
@@ -125,6 +126,35 @@ def test_a_program_sees_only_the_files_that_it_names(tmp_path):
     look = program("import os\nemit(sorted(os.path.join(a, n)[2:] for a, _, b in os.walk('.') for n in b))")
     made = task(computed("answer", "seen", look, "/app/a"), steps=[file("/app/a", "1"), file("/app/b", "2")])
     assert one(evaluate(made, 1, run)).value(Kind.ANSWER, "seen") == ["app/a"]
+
+
+GROWING = {
+    "texts": lambda ref: text(ref, ref, ref, ref),
+    "lists": lambda ref: ListExpr((ref, ref, ref, ref), span=SPAN),
+    "maps": lambda ref: MapExpr((("a", ref), ("b", ref), ("c", ref)), span=SPAN),
+}
+
+
+@pytest.mark.parametrize("form", GROWING)
+def test_values_that_grow_as_a_product_are_cut(tmp_path, form):
+    items = [computed("let", "v0", const("0123456789"))]
+    items += [computed("let", f"v{n}", GROWING[form](ref("let", f"v{n - 1}"))) for n in range(1, 40)]
+    assert refused(evaluate(task(*items), 1, runner(tmp_path)[0])).slug == "oversized-value"
+
+
+def test_draws_that_grow_as_a_product_are_cut(tmp_path):
+    items = [param("v0", call("list", generator=call("int", low=0, high=9), length=5000))]
+    for n in range(1, 6):
+        again = CallExpr("choice", (("items", ref("p", f"v{n - 1}")),), span=SPAN)
+        items.append(param(f"v{n}", call("list", generator=again, length=5000)))
+    assert refused(evaluate(task(*items), 1, runner(tmp_path)[0])).slug == "empty-generator"
+
+
+def test_a_large_value_named_too_often_is_cut(tmp_path):
+    large = computed("let", "v", program("emit('x' * 10_000_000)"))
+    steps = [file(f"/app/f{n}", ref("let", "v")) for n in range(20)]
+    assert refused(evaluate(task(large, steps=steps), 1, runner(tmp_path)[0])).slug == "oversized-value"
+    assert one(evaluate(task(large, steps=steps[:5]), 1, runner(tmp_path)[0]))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import os
 import re
-import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -17,6 +16,7 @@ from aespec.sandbox.api import Abilities, Image, SandboxError, SandboxLimits
 from aespec.sandbox.docker import engine
 from aespec.sandbox.docker.slot import DockerSlot
 from aespec.sandbox.layers import chain_digest, layer_id, recipe_digest
+from aespec.scratch import scratch_folder
 
 if TYPE_CHECKING:
     import docker
@@ -137,11 +137,11 @@ class DockerSandbox:
     ) -> None:
         import docker
 
-        with tempfile.TemporaryDirectory() as aside:
+        with scratch_folder("dockerfile") as aside:
             # Outside of the context: the SDK sends it along under a name that no COPY can mean.
-            dockerfile = Path(aside) / "Dockerfile"
+            dockerfile = aside / "Dockerfile"
             dockerfile.write_text(text, encoding="utf-8")
-            folder = context if context.is_dir() else Path(aside)
+            folder = context if context.is_dir() else aside
             try:
                 lines = client.api.build(
                     path=str(folder),
