@@ -212,5 +212,7 @@ def test_lines():
 def test_a_pattern_can_not_take_for_ever(monkeypatch):
     monkeypatch.setattr("aespec.runtime.patterns.CPU_LIMIT_S", 0.2)
     assert full_match(r"(a+)+b", "a" * 60) is None
+    for pattern in (r"((((((a+)+)+)+)+)+)+b", r"(a|a|a|a|aa|aaa)*b"):
+        assert full_match(pattern, "a" * 20) is None, "few characters have many ways through them"
     assert full_match(r"a+b", "a" * 60 + "b") is True
     assert full_match(r"a", "aa") is False
