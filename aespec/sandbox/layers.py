@@ -82,9 +82,13 @@ def told_of_full_disk(folder: Path) -> Iterator[None]:
         raise
 
 
-def full_disk(folder: Path) -> SandboxError:
+class FullDiskError(SandboxError):
+    """No other way to an image helps against it."""
+
+
+def full_disk(folder: Path) -> FullDiskError:
     """The error of a full disk."""
-    return SandboxError(
+    return FullDiskError(
         f"no space is left where layers are kept, {folder}",
         remedy=f"free some; or remove {folder}, which is made again; or set AESPEC_CACHE to a larger disk",
     )

@@ -22,7 +22,7 @@ from aespec.sandbox.fork import host
 from aespec.sandbox.fork.build import Base, Workshop
 from aespec.sandbox.fork.identity import Identity
 from aespec.sandbox.fork.worker import OrderFailed, Worker, find_program
-from aespec.sandbox.layers import chain_digest, full_disk, layer_id
+from aespec.sandbox.layers import FullDiskError, chain_digest, full_disk, layer_id
 
 ORDER = ("store", "engine", "mmdebstrap", "host")
 DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -52,6 +52,8 @@ def find_base(
             raise SandboxError(f"there is no way {way!r} to a base image; there are {', '.join(ORDER)}")
         try:
             found = _WAYS[way](name, recipe, workshop, say, tried)
+        except FullDiskError:
+            raise
         except SandboxError as error:
             # One way that fails here (no network for mmdebstrap, say) leaves the others to be tried.
             tried.append(f"{way}: {error}")
@@ -147,7 +149,13 @@ def bootstrap_fault(program: str) -> str:
     command = [program, "--simulate", "--variant=custom", "bookworm", "/dev/null", mirror]
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", check=False, timeout=_PROBE_TIME_S
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=_PROBE_TIME_S,
+            start_new_session=True,
         )
     except subprocess.TimeoutExpired:
         return ""
@@ -161,7 +169,11 @@ def _bootstrap(program: str, suite: str) -> Iterator[bytes]:
     with (
         tempfile.TemporaryFile() as errors,
         subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=errors, env={**os.environ, "SOURCE_DATE_EPOCH": _EPOCH}
+            command,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            env={**os.environ, "SOURCE_DATE_EPOCH": _EPOCH},
+            start_new_session=True,  # when it fails it hangs up on its whole process group
         ) as process,
     ):
         assert process.stdout is not None
