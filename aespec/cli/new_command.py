@@ -56,6 +56,10 @@ def command(name: str, domain: str, output: Path | None) -> None:
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
         except FileExistsError:
             fail(f"{path} exists already", "choose another name, or another place with -o")
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(text.encode())
+        except OSError:  # a full disk: half a spec would stand in the way of the next try
+            path.unlink()
+            raise
     click.echo(f"wrote {path}\nnext: edit it, then  aespec lint {path}  and  aespec certify {path}")

@@ -1,6 +1,8 @@
 """The commands that run none of a spec's code: what they print, what they write, how they end."""
 
 import json
+import resource
+import signal
 import stat
 
 import pytest
@@ -79,6 +81,17 @@ def test_explain_knows_the_slugs_and_what_is_near(run):
     done = run("explain", "score-of-gate")
     assert done.exit_code == 2
     assert "Did you mean 'score-of-gates'?" in done.stderr
+
+
+def test_new_leaves_no_half_of_a_spec_where_the_disk_is_full(run, specs):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        assert run("new", "whole").exit_code == 2
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        signal.signal(signal.SIGXFSZ, before)
+    assert run("new", "whole").exit_code == 0
 
 
 def test_new_writes_a_spec_once(run, specs):
