@@ -190,8 +190,8 @@ def test_a_certification_that_is_ended_takes_its_folder_along(tmp_path):
         stderr=subprocess.DEVNULL,
     )
     deadline = time.monotonic() + 30
-    while not list(scratch.glob("aespec-certify-*")) and time.monotonic() < deadline:
+    while not list(scratch.glob("aespec-scratch-certify-*")) and time.monotonic() < deadline:
         time.sleep(0.02)
     running.send_signal(signal.SIGTERM)
     assert running.wait(timeout=30) == 128 + signal.SIGTERM
-    assert list(scratch.glob("aespec-certify-*")) == []
+    assert list(scratch.glob("aespec-scratch-certify-*")) == []

@@ -102,7 +102,7 @@ def test_a_run_that_is_ended_takes_its_folder_with_it_and_says_what_it_keeps(tmp
     journal = Path(said.partition(" finished runs are kept in ")[2].partition(";")[0])
     assert (journal / "finished.jsonl").is_file(), said
     shutil.rmtree(journal)
-    assert list((tmp_path / "tmp").glob("aespec-certify-*")) == []
+    assert list((tmp_path / "tmp").glob("aespec-*")) == []
 
 
 WEAK = {
