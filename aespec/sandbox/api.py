@@ -88,6 +88,30 @@ class Image:
 
 
 @dataclass(frozen=True, slots=True)
+class Build:
+    """An image to be made of somebody else's Dockerfile: its text, the context's folder, its arguments.
+
+    `dockerfile` None takes the prebuilt `image` as it is.
+    """
+
+    context: Path
+    dockerfile: str | None = field(default=None, repr=False)
+    image: str | None = None
+    arguments: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What a slot's state has that its image has not: a tar (names relative to `/`), and what is gone.
+
+    `deleted` are absolute paths, sorted. What can't be carried (devices, sockets, FIFOs) is left out.
+    """
+
+    archive: bytes = field(repr=False)
+    deleted: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Abilities:
     """What a backend can do here. `missing` maps a missing ability to its exact remedy.
 
@@ -130,6 +154,10 @@ class Slot(Protocol):
         """
         ...
 
+    def difference(self, *, limit_bytes: int = 1024**3) -> Difference:
+        """What was changed in this slot since it was opened; raises `UncarriableError` above the limit."""
+        ...
+
 
 class Sandbox(Protocol):
     """A backend."""
@@ -152,4 +180,16 @@ class Sandbox(Protocol):
 
     def open(self, image: Image, limits: SandboxLimits) -> AbstractContextManager[Slot]:
         """A fresh slot."""
+        ...
+
+
+class Builder(Sandbox, Protocol):
+    """A backend that can take tasks of others: it builds their images and freezes states as layers."""
+
+    def build(self, build: Build, *, progress: Callable[[str], None] | None = None) -> Image:
+        """Build (or find) the image; steps have network. Raises `SandboxError`, with boundary `image`."""
+        ...
+
+    def freeze(self, image: Image, difference: Difference) -> Image:
+        """An image with the difference laid over it; content-addressed, so a known one costs nothing."""
         ...
