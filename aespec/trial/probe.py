@@ -18,8 +18,9 @@ from aespec.trial.judging import Perturbation
 class Probe:
     """An end state to judge.
 
-    From `base` (`start`, the untouched environment, or `oracle`, what the solution left) the `edits` are
-    carried out as root, in order; then `script` is run by `/bin/sh` as the agent's user ("" runs nothing).
+    From `base` (`start`, the untouched environment; `oracle`, the frozen state that the solution left;
+    `solution`, the start state in which the solution is run afresh) the `edits` are carried out as root, in
+    order; then `script` is run by `/bin/sh` as the agent's user ("" runs nothing).
     Where the probe `is_live` what the script starts goes on while the verifier runs, as in a container that
     is shared; else the state is frozen in between. `name` says where the probe comes from.
     """
