@@ -14,6 +14,8 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from aespec.runtime.wording import with_article
+
 
 class Quoted(str):
     """Text that may stand in a file as it is."""
@@ -47,7 +49,7 @@ def quote_yaml(value: Any) -> Quoted:
     if isinstance(value, int | float):
         return Quoted(_finite(float(value)) if isinstance(value, float) else str(value))
     if not isinstance(value, str):
-        raise TypeError(f"a YAML scalar can't hold a {type(value).__name__}")
+        raise TypeError(f"a YAML scalar can't hold {with_article(type(value).__name__)}")
     escaped = "".join(
         char if " " <= char <= "~" and char not in '"\\' else _yaml_escape(char) for char in value
     )
@@ -73,7 +75,7 @@ def quote_python(value: Any) -> Quoted:
     if isinstance(value, dict):
         pairs = (f"{quote_python(key)}: {quote_python(item)}" for key, item in value.items())
         return Quoted(f"{{{', '.join(pairs)}}}")
-    raise TypeError(f"a {type(value).__name__} is no literal")
+    raise TypeError(f"{with_article(type(value).__name__)} is no literal")
 
 
 def quote_env(value: Any) -> Quoted:
@@ -137,7 +139,7 @@ _TOML_ESCAPES = {"\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"wanted a text, not a {type(value).__name__}")
+        raise TypeError(f"wanted a text, not {with_article(type(value).__name__)}")
     return value
 
 

@@ -15,6 +15,7 @@ from aespec.model.instance import FixtureFile, Instance
 from aespec.model.paths import is_below
 from aespec.model.task import RunStep, Task
 from aespec.predicates.unchanged import is_excepted, patterns_of
+from aespec.runtime.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ def baseline_of(
         elif path not in found and not start.is_whole:
             faults.warning(
                 "unchanged-partly-known",
-                f"only {len(found)} files below {path} are protected: those that the spec itself writes",
+                f"of what lies below {path} only {counted(len(found), 'file')} can be protected",
                 claim.span,
                 why="What build steps and the base image put there isn't known when the bundle is planned.",
                 help="Name the files that must stay, or write them by `file` instead of by a build step.",

@@ -10,6 +10,7 @@ import click
 from aespec.cli.console import Status, outside_world
 from aespec.cli.specs import find_specs, is_colored, is_unreadable
 from aespec.diagnostics import Diagnostic
+from aespec.runtime.wording import counted
 
 
 @click.command()
@@ -80,8 +81,7 @@ def show(found: list[Diagnostic], output_format: str, count: int) -> None:
         if found:
             click.echo(render_text(found, color=is_colored(sys.stdout)))
         errors = sum(item.is_error for item in found)
-        files = "1 file" if count == 1 else f"{count} files"
         rest = len(found) - errors
         click.echo(
-            f"{files}: {errors} error{'s' * (errors != 1)}, {rest} warning{'s' * (rest != 1)} or advice"
+            f"{counted(count, 'file')}: {counted(errors, 'error')}, {counted(rest, 'warning')} or advice"
         )

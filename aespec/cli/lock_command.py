@@ -12,6 +12,7 @@ import click
 from aespec.cli.console import Status, clear_progress, outside_world, progress, warn, worst
 from aespec.cli.machinery import IMAGE_MAP, SANDBOX, RefusedError, load_spec, open_named
 from aespec.cli.specs import find_specs
+from aespec.runtime.wording import counted
 
 if TYPE_CHECKING:
     from aespec.sandbox.api import Sandbox
@@ -49,8 +50,12 @@ def lock_spec(path: Path, sandbox: Sandbox) -> None:
     clear_progress()
     place = lock_path(path)
     replace_bytes(place, write_lock(lock))
-    counts = f"{len(lock.images)} images, {len(lock.apt)} Debian packages, {len(lock.pip)} Python packages"
-    click.echo(f"wrote {place}: {counts}")
+    counts = (
+        counted(len(lock.images), "image"),
+        counted(len(lock.apt), "Debian package"),
+        counted(len(lock.pip), "Python package"),
+    )
+    click.echo(f"wrote {place}: {', '.join(counts)}")
     local = [name for name, image in lock.images.items() if image.source != "registry"]
     if local:
         warn(f"no registry digest is known for {', '.join(local)}: pinned by what it is made of here only")

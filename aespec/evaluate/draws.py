@@ -12,6 +12,7 @@ from decimal import Decimal
 from aespec.evaluate.words import WORDS
 from aespec.model.expressions import CallExpr, Expr, Json, Kind, ListExpr, Values
 from aespec.model.rendering import value_of
+from aespec.runtime.wording import counted
 
 
 class GeneratorError(ValueError):
@@ -130,7 +131,7 @@ def _float(call: CallExpr, draw: Draw, values: Values) -> Json:
         ends.append(Decimal(repr(value)).scaleb(digits))
     low, high = math.ceil(ends[0]), math.floor(ends[1])
     if low > high:
-        raise GeneratorError(f"float has no value of {digits} digits between its bounds")
+        raise GeneratorError(f"float has no value of {counted(digits, 'digit')} between its bounds")
     return float(Decimal(draw.between(low, high)).scaleb(-digits))
 
 

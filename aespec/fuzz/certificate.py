@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from aespec.fuzz.statistics import wilson
 from aespec.model.expressions import Json
 from aespec.model.json_text import json_digest
+from aespec.runtime.wording import counted
 
 PROPERTIES = (
     "builds",
@@ -85,7 +86,7 @@ class Certificate:
         """What the verdict covers, and what it doesn't."""
         held = [item.name for item in self.properties if item.verdict == "holds"]
         open_ = [item.name for item in self.properties if item.verdict in ("inconclusive", "not-measured")]
-        count = f"{self.instances} instance{'s' if self.instances != 1 else ''}"
+        count = counted(self.instances, "instance")
         text = f"{count}; holds: {', '.join(held) or 'nothing'}"
         if open_:
             text += f"; not decided: {', '.join(open_)}"

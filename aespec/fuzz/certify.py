@@ -42,6 +42,7 @@ from aespec.model.json_text import json_digest
 from aespec.model.lock import Lock
 from aespec.model.task import CheckedTask
 from aespec.resources import cache_folder
+from aespec.runtime.wording import counted
 from aespec.sandbox.api import Sandbox, SandboxError
 from aespec.scratch import scratch_folder
 from aespec.targets import TargetOptions
@@ -146,7 +147,7 @@ def certify_bundles(
         progress=options.progress,
     )
     if journal.resumed:
-        bench.say(f"going on after an earlier run: {journal.resumed} results are there")
+        bench.say(f"going on after an earlier run: it left {counted(journal.resumed, 'result')}")
     try:
         subjects = tuple(read_subject(bundle) for bundle in bundles)
     except BundleError as fault:
@@ -362,7 +363,7 @@ def _refused(
     findings = tuple(
         Finding(item.slug, "error", "builds", item.headline, f"aespec lint {path}") for item in errors
     )
-    evidence = (f"{len(errors)} errors: see `aespec lint`",)
+    evidence = (f"{counted(len(errors), 'error')}: see `aespec lint`",)
     return _empty(name, Property("builds", "violated", 1, 1, evidence), findings, options, meter)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from aespec.evaluate.locking import make_lock
 from aespec.model.lock import Lock
 from aespec.model.task import CheckedTask
+from aespec.runtime.wording import counted
 from aespec.sandbox.api import Sandbox, SandboxError
 
 
@@ -26,7 +27,7 @@ class Locked:
         if self.lock is None:
             return ""
         images, packages = len(self.lock.images), len(self.lock.apt) + len(self.lock.pip)
-        count = f"{images} image{'s' * (images != 1)}, {packages} package{'s' * (packages != 1)}"
+        count = f"{counted(images, 'image')}, {counted(packages, 'package')}"
         rest = "" if self.is_kept else ", as they are now; `aespec lock` keeps that"
         return f"locked: {count}{rest}"
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from aespec.bundle.plan import Bundle
 from aespec.model.expressions import Json
+from aespec.runtime.wording import counted
 from aespec.trial import BundleError, Examples, read_examples
 from aespec.trial.archives import files_below
 
@@ -57,7 +58,7 @@ class Subject:
 def name_all(subjects: Sequence[Subject]) -> str:
     """How several instances are called in one finding: the first by its name, the others by their number."""
     others = len({subject.seed for subject in subjects}) - 1
-    return subjects[0].name + (f" and {others} other{'s' * (others > 1)}" if others else "")
+    return subjects[0].name + (f" and {counted(others, 'other')}" if others else "")
 
 
 def read_subject(bundle: Bundle) -> Subject:

@@ -7,6 +7,7 @@ from typing import Any, Dict
 
 from aespec.runtime.signature import Param, Signature
 from aespec.runtime.state import HELD, Missing, Stat, State, Trouble, Verdict, failed
+from aespec.runtime.wording import counted
 
 SIGNATURE = Signature(
     "file",
@@ -88,9 +89,9 @@ def _judge_file(state: State, args: Dict[str, Any], found: Stat) -> Verdict:
         return failed(str(missing))
     least, most = args.get("min_size"), args.get("max_size")
     if least is not None and size < least:
-        return failed(f"{path} has {size} bytes, fewer than {least}")
+        return failed(f"{path} has {counted(size, 'byte')}, fewer than {least}")
     if most is not None and size > most:
-        return failed(f"{path} has {size} bytes, more than {most}")
+        return failed(f"{path} has {counted(size, 'byte')}, more than {most}")
     return _judge_mode(args, found)
 
 

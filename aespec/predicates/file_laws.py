@@ -12,6 +12,7 @@ from aespec.predicates.arguments import misfits
 from aespec.predicates.misses import delete, put
 from aespec.runtime.memory import MemoryState
 from aespec.runtime.state import State, Trouble
+from aespec.runtime.wording import counted
 
 Args = Mapping[str, Any]
 
@@ -30,9 +31,9 @@ def says(args: Args) -> str:
     if args.get("content") is not None or args.get("sha256") is not None:
         parts.append("with exactly the right bytes")
     if args.get("min_size") is not None:
-        parts.append(f"of at least {args['min_size']} bytes")
+        parts.append(f"of at least {counted(args['min_size'], 'byte')}")
     if args.get("max_size") is not None:
-        parts.append(f"of at most {args['max_size']} bytes")
+        parts.append(f"of at most {counted(args['max_size'], 'byte')}")
     return " ".join(parts) + "."
 
 

@@ -10,6 +10,7 @@ from aespec.runtime.compare import Freedoms, difference, is_number
 from aespec.runtime.decode import LIMIT_BYTES, Unreadable, decode_text, parse_date, parse_number, show
 from aespec.runtime.signature import Param, Signature
 from aespec.runtime.state import HELD, Missing, State, Trouble, Verdict, failed
+from aespec.runtime.wording import counted, with_article
 
 TYPES = ("text", "number", "date", "boolean")
 
@@ -76,7 +77,7 @@ def holds(state: State, args: Dict[str, Any]) -> Verdict:
         if columns is not None:
             header = _judged_header(header, columns, args)
         if args.get("count") is not None and len(found) != args["count"]:
-            raise Unreadable(f"has {len(found)} rows, not {args['count']}")
+            raise Unreadable(f"has {counted(len(found), 'row')}, not {args['count']}")
         if rows is None:
             return HELD
         assert columns is not None
@@ -162,7 +163,7 @@ def read_table(
             if not header:
                 header = [str(index) for index in range(len(cells))]
             if len(cells) != len(header):
-                raise Unreadable(f"has {len(cells)} cells in row {len(rows)}, not {len(header)}")
+                raise Unreadable(f"has {counted(len(cells), 'cell')} in row {len(rows)}, not {len(header)}")
             rows.append(cells)
             if most is not None and len(rows) > most:
                 raise Unreadable(f"has more than {most} rows")
@@ -175,9 +176,9 @@ def _judged_header(header: List[str], columns: Sequence[str], args: Dict[str, An
     """The header if it agrees with the columns; a headerless table has columns only as far as it has rows."""
     if not args.get("header", True):
         if header and len(header) < len(columns):
-            raise Unreadable(f"has {len(header)} columns, not {len(columns)}")
+            raise Unreadable(f"has {counted(len(header), 'column')}, not {len(columns)}")
         if len(header) > len(columns) and args.get("extra_columns", "forbidden") == "forbidden":
-            raise Unreadable(f"has {len(header)} columns, not {len(columns)}")
+            raise Unreadable(f"has {counted(len(header), 'column')}, not {len(columns)}")
         return [*columns, *header[len(columns) :]]
     for column in columns:
         if column not in header:
@@ -235,7 +236,7 @@ def wanted_rows(args: Dict[str, Any], columns: Sequence[str], kinds: Dict[str, s
             if isinstance(value, str) and kinds[column] != "text":
                 value = _cell(value, kinds[column])
                 if isinstance(value, Missing):
-                    raise Trouble(f"table: equals holds a {column} that {value}")
+                    raise Trouble(f"table: equals holds {with_article(column)} that {value}")
             elif kinds[column] == "text":
                 value = "" if value is None else value if isinstance(value, str) else show(value, 400)
             typed[column] = value

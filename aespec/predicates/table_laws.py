@@ -16,6 +16,7 @@ from aespec.predicates.wording import told, tolerance_promises
 from aespec.runtime.decode import LIMIT_BYTES, parse_number
 from aespec.runtime.memory import MemoryState
 from aespec.runtime.state import State, Trouble
+from aespec.runtime.wording import counted
 
 Args = Mapping[str, Any]
 Rows = list[list[str]]
@@ -34,7 +35,7 @@ def says(args: Args) -> str:
     elif not args.get("header", True):
         parts.append("without a header")
     if args.get("count") is not None:
-        parts.append(f"and {args['count']} rows")
+        parts.append(f"and {counted(args['count'], 'row')}")
     return " ".join(parts) + (" and the right rows." if "equals" in args else ".")
 
 

@@ -10,6 +10,7 @@ from aespec.runtime.lines import TRIMS, line_difference, normal_lines
 from aespec.runtime.patterns import full_match
 from aespec.runtime.signature import Param, Signature
 from aespec.runtime.state import HELD, Missing, State, Trouble, Verdict, failed
+from aespec.runtime.wording import counted
 
 SIGNATURE = Signature(
     "text",
@@ -78,7 +79,7 @@ def _fault(found: List[str], args: Dict[str, Any], trim: str) -> str:
     if args.get("count") is not None:
         is_asked = True
         if len(found) != args["count"]:
-            return f"expected {args['count']} lines, found {len(found)}"
+            return f"expected {counted(args['count'], 'line')}, found {len(found)}"
     if args.get("matches") is not None:
         is_asked = True
         return _mismatch(found, args["matches"])

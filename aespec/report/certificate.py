@@ -9,13 +9,14 @@ from collections.abc import Iterator, Mapping
 from aespec.diagnostics.escape import escape_controls
 from aespec.fuzz.certificate import Certificate, certificate_to_json
 from aespec.model.expressions import Json
+from aespec.runtime.wording import counted
 
 WIDTH = 110
 CAVEAT = "Mechanical means can't show that the author meant the right thing: read its text and checks, too."
 _VALID = {True: "VALID", False: "NOT VALID", None: "NOT DECIDED"}
 _NAME_COLUMNS = 18
 _REJECT = re.compile(
-    r"(?P<who>reject .+): fails as it should on (?P<right>\d+) of (?P<tried>\d+) instances(?P<rest>[,;].*)?"
+    r"(?P<who>reject .+): fails as it should on (?P<right>\d+) of (?P<tried>\d+) instances?(?P<rest>[,;].*)?"
 )
 _MARKS = {"holds": "+", "violated": "x", "flaky": "x", "inconclusive": "?", "not-measured": "-"}
 
@@ -37,12 +38,20 @@ def _head(told: Mapping[str, Json], width: int) -> Iterator[str]:
     verdicts = [item.get("verdict") for item in _objects(told.get("properties"))]
     held = verdicts.count("holds")
     if valid is None and held:
-        rest = f"{held} of {len(verdicts)} properties hold, the others aren't decided"
+        rest = f"{_held(held, len(verdicts))}, {_open(len(verdicts) - held)}"
         verdict = f"no fault found; {rest}"
     yield f"{_safe(told.get('task'))}: {verdict}"
     yield from textwrap.wrap(
         _safe(told.get("scope")), width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
     )
+
+
+def _held(held: int, of: int) -> str:
+    return f"{held} of {counted(of, 'property', 'properties')} {'holds' if held == 1 else 'hold'}"
+
+
+def _open(others: int) -> str:
+    return "the other isn't decided" if others == 1 else "the others aren't decided"
 
 
 def _table(told: Mapping[str, Json]) -> Iterator[str]:
@@ -94,7 +103,7 @@ def _condense(lines: list[str]) -> list[str]:
     if not rejects:
         return lines
     right = sum(match["right"] == match["tried"] != "0" for match in rejects)
-    kept = [f"{right} of {len(rejects)} rejects fail as they should on every instance"]
+    kept = [f"rejects that fail as they should on every instance: {right} of {len(rejects)}"]
     for line, match in found:
         if match is None or match["right"] != match["tried"] or match["tried"] == "0":
             kept.append(line)
@@ -120,7 +129,7 @@ def _interval(value: Json) -> str:
 
 
 def _findings(findings: list[Mapping[str, Json]], width: int) -> Iterator[str]:
-    yield f"{len(findings)} finding{'s' if len(findings) != 1 else ''}:"
+    yield f"{counted(len(findings), 'finding')}:"
     for item in findings:
         head = f"  {_safe(item.get('severity'))}[{_safe(item.get('slug'))}] {_safe(item.get('property'))}: "
         text = head + _safe(item.get("message"))

@@ -19,6 +19,7 @@ from aespec.resolve.schema import Field
 from aespec.resolve.scope import Scope, dereference
 from aespec.resolve.signatures import find_signature
 from aespec.runtime.signature import Param, Signature
+from aespec.runtime.wording import with_article
 from aespec.source import Span
 from aespec.syntax.nodes import Arg, Statement, Value
 
@@ -284,7 +285,7 @@ class _Argument:
                 fix=Fix(f"write `{expr.value}`", (TextEdit(expr.span, expr.value),)),
             )
             return None
-        what = f"a `{self.parameter.name}` of `{self.predicate}`"
+        what = with_article(f"`{self.parameter.name}` of `{self.predicate}`")
         name = written or expr.span.text
         self.context.findings.unknown(
             "unknown-choice", what, name, expr.span, choices, why=self.parameter.doc

@@ -16,6 +16,7 @@ from aespec.resolve.literals import (
 )
 from aespec.resolve.scope import Scope, dereference
 from aespec.resolve.texts import resolve_text
+from aespec.runtime.wording import with_article
 from aespec.syntax.nodes import CallValue, Heredoc, ListValue, MapValue, Name, Number, String, Value
 
 
@@ -169,11 +170,10 @@ def _type_of_constant(expr: Const) -> str:
 
 def describe(context: Context, expr: Expr) -> str:
     """What an expression is, for a headline: `an integer`, `a text`."""
-    article = {"integer": "an integer", "none": "`none`"}
     found = type_of(context, expr) or "value"
     if found == "bool":
         return "`true` or `false`"
-    return article.get(found, f"a {found}")
+    return "`none`" if found == "none" else with_article(found)
 
 
 def unit_help(kind: str) -> str:

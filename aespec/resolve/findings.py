@@ -77,7 +77,7 @@ class Findings:
         found = sorted(self._items, key=_place)
         if self.left_out:
             last = found[-1]
-            text = f"{self.left_out} more are not shown"
+            text = f"{self.left_out} more not shown"
             found.append(
                 Diagnostic("too-many-errors", Severity.ERROR, text, last.span, help="Mend the others first.")
             )

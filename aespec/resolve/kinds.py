@@ -18,6 +18,7 @@ from aespec.resolve.findings import listed, shorten
 from aespec.resolve.schema import Field
 from aespec.resolve.scope import Scope, dereference
 from aespec.resolve.texts import resolve_text
+from aespec.runtime.wording import with_article
 from aespec.source import Span
 from aespec.syntax.nodes import Heredoc, ListValue, MapValue, Name, Number, String, Value
 
@@ -186,7 +187,8 @@ def _enum(context: Context, value: Value, field: Field, scope: Scope) -> object:
     if not isinstance(value, Name):
         return wrong(context, field, f"one of {listed(field.choices)}", shown(value), value.span)
     if value.text not in field.choices:
-        context.findings.unknown("unknown-choice", f"a `{field.name}`", value.text, value.span, field.choices)
+        what = with_article(f"`{field.name}`")
+        context.findings.unknown("unknown-choice", what, value.text, value.span, field.choices)
         return BAD
     return value.text
 

@@ -7,6 +7,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from aespec.runtime.decode import show
 from aespec.runtime.state import Trouble
+from aespec.runtime.wording import counted
 
 Tokens = Tuple[str, ...]
 
@@ -100,14 +101,14 @@ def _list_difference(found: Any, wanted: List[Any], freedoms: Freedoms, at: Toke
         return f"{place(at)}: expected a list, found {show(found)}"
     if matches(at, freedoms.unordered):
         if len(found) != len(wanted):
-            return f"{place(at)}: expected {len(wanted)} items, found {len(found)}"
+            return f"{place(at)}: expected {counted(len(wanted), 'item')}, found {len(found)}"
         return _multiset_difference(found, wanted, freedoms, at)
     for index, (item, value) in enumerate(zip(found, wanted)):
         reason = _difference(item, value, freedoms, (*at, str(index)))
         if reason is not None:
             return reason
     if len(found) != len(wanted):
-        return f"{place(at)}: expected {len(wanted)} items, found {len(found)}"
+        return f"{place(at)}: expected {counted(len(wanted), 'item')}, found {len(found)}"
     return None
 
 

@@ -7,6 +7,7 @@ import re
 from typing import Any, List, Optional, Tuple, Union
 
 from aespec.runtime.state import Missing
+from aespec.runtime.wording import counted
 
 LIMIT_BYTES = 16 * 1024 * 1024
 """Largest text, JSON or table that is judged; the costliest 16 MiB of JSON become 400 MB of objects."""
@@ -73,7 +74,7 @@ def _constant(name: str) -> Any:
 
 def _integer(digits: str) -> int:
     if len(digits) > DIGITS_LIMIT:
-        raise Unreadable(f"holds an integer of {len(digits)} digits")
+        raise Unreadable(f"holds an integer of {counted(len(digits), 'digit')}")
     return int(digits)
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from typing import List, Optional, Sequence
 
 from aespec.runtime.decode import show
+from aespec.runtime.wording import counted
 
 TRIMS = ("lines", "final", "none", "all")
 """What is ignored: blanks at line ends and blank lines at the end; final line ends; nothing; outer blanks."""
@@ -53,5 +54,5 @@ def line_difference(found: Sequence[str], wanted: Sequence[str], order: str = "g
         if line != value:
             return f"line {number}: expected {show(value)}, found {show(line)}"
     if len(found) != len(wanted):
-        return f"expected {len(wanted)} lines, found {len(found)}"
+        return f"expected {counted(len(wanted), 'line')}, found {len(found)}"
     return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from aespec.diagnostics.diagnostic import Diagnostic, Label, Severity
+from aespec.runtime.wording import counted
 from aespec.source import Source, Span
 from aespec.syntax.nodes import Heredoc
 
@@ -101,7 +102,7 @@ def _shallow_line(
 
 def _spell(indent: str) -> str:
     spaces, tabs = indent.count(" "), indent.count("\t")
-    parts = [f"{n} {word}{'s' if n > 1 else ''}" for n, word in ((tabs, "tab"), (spaces, "space")) if n]
+    parts = [counted(n, word) for n, word in ((tabs, "tab"), (spaces, "space")) if n]
     return " and ".join(parts)
 
 

@@ -1,5 +1,7 @@
 """What lies where: the top level, the names of modules, and what no file may say."""
 
+import ast
+import itertools
 import re
 
 import pytest
@@ -84,3 +86,37 @@ def test_every_script_is_bash_that_stops_at_an_error():
         if path.stat().st_mode & 0o100:
             assert text.startswith("#!/usr/bin/env bash\n"), path
             assert "\nset -euo pipefail\n" in text, path
+
+
+# What a count is read off, and a plural that stands behind it whatever the count is.
+COUNTS = re.compile(r"\blen\((?![A-Z_]+\))|\bsum\(|\['count'\]")
+FIXED_PLURAL = re.compile(r"^ [a-z][a-z -]*?[a-z]s\b")
+
+
+def fixed_plurals(module):
+    """The lines of a module that put a count before a plural, which is wrong for 1."""
+    for node in ast.walk(module):
+        parts = node.values if isinstance(node, ast.JoinedStr) else []
+        for value, text in itertools.pairwise(parts):
+            if (
+                isinstance(value, ast.FormattedValue)
+                and isinstance(text, ast.Constant)
+                and COUNTS.search(ast.unparse(value.value))
+                and "counted(" not in ast.unparse(value.value)
+                and FIXED_PLURAL.match(text.value)
+            ):
+                yield node.lineno, text.value
+
+
+def test_a_noun_follows_its_count():
+    found = [
+        f"{sources.shown(path)}:{line}{text}"
+        for path in sources.modules("aespec")
+        for line, text in fixed_plurals(sources.tree(path))
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_a_fixed_plural_is_found():
+    text = 'f"{len(found)} errors" f"{counted(len(found), 0)} are" f"{len(a)} of {len(b)} runs in" f"{n} s"'
+    assert [text for _, text in fixed_plurals(ast.parse(text))] == [" errors", " runs in"]

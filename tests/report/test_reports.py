@@ -88,9 +88,22 @@ def test_rejects_that_went_right_take_one_line():
     )
     made = Certificate("t", (Property("sound", "violated", 8, 3, evidence),))
     text = render_certificate(made)
-    assert "2 of 4 rejects fail as they should on every instance" in text
+    assert "rejects that fail as they should on every instance: 2 of 4" in text
     assert "'a'" not in text
     assert "reject 'b: c': idle on 1; also fails kept" in text
     assert "reject 'd': fails as it should on 1 of 3" in text
     assert "reject 'e': fails as it should on 0 of 0 instances, idle on 3" in text
     assert certificate_to_json(made)["properties"][0]["evidence"] == list(evidence)
+
+
+def test_numbers_and_their_nouns_agree():
+    one = (Property("builds", "holds"), *(Property(name, "inconclusive") for name in PROPERTIES[1:]))
+    text = render_certificate(Certificate("t", one, MADE.findings, instances=1))
+    assert "1 of 11 properties holds, the others aren't decided" in text
+    assert "1 finding:" in text
+    assert "1 instance;" in text
+    all_but_one = (*(Property(name, "holds") for name in PROPERTIES[1:]), Property("builds", "inconclusive"))
+    text = render_certificate(Certificate("t", all_but_one, MADE.findings * 2, instances=2))
+    assert "10 of 11 properties hold, the other isn't decided" in text
+    assert "2 findings:" in text
+    assert "2 instances;" in text

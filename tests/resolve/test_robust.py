@@ -175,7 +175,7 @@ def test_many_errors_are_cut_and_counted():
     text = sample(task="\n".join(f"unknown{number} = {number}" for number in range(3 * MOST)))
     _, faults = resolve_text(text)
     assert len(faults) == MOST + 1
-    assert (faults[-1].slug, faults[-1].headline) == ("too-many-errors", f"{2 * MOST} more are not shown")
+    assert (faults[-1].slug, faults[-1].headline) == ("too-many-errors", f"{2 * MOST} more not shown")
 
 
 def test_ten_megabytes_are_told_and_not_worked_through():

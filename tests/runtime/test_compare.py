@@ -203,7 +203,7 @@ def test_lines():
     assert normal_lines("a\n", "none") == ["a", ""]
     assert normal_lines(" a\n", "all") == ["a"]
     assert normal_lines("a \n", "final") == ["a "]
-    assert line_difference(["a", "b"], ["a"]) == "expected 1 lines, found 2"
+    assert line_difference(["a", "b"], ["a"]) == "expected 1 line, found 2"
     assert line_difference(["b", "a"], ["a", "b"], "any") is None
     assert line_difference(["b"], ["a"], "any") == 'the line "a" is missing'
     assert line_difference(["a", "a"], ["a"], "any") == 'the line "a" is not expected'

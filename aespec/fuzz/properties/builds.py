@@ -5,6 +5,7 @@ from __future__ import annotations
 from aespec.bundle.plan import Bundle
 from aespec.fuzz.certificate import Property, decide
 from aespec.fuzz.study import Study
+from aespec.runtime.wording import counted
 from aespec.sandbox.api import SandboxError
 from aespec.trial.acting import prepare_environment
 from aespec.trial.judging import prepare_verifier
@@ -32,7 +33,7 @@ def measure(study: Study) -> Property:
                 continue
             if not image.is_reproducible:
                 missing.append("a base image: it stands on this machine's own /usr")
-    evidence.append(f"{tried - bad} of {tried} images made in {study.fast.name}")
+    evidence.append(f"{tried - bad} of {counted(tried, 'image')} made in {study.fast.name}")
     if study.locked.lock is not None:
         evidence.append(study.locked.evidence)
     elif not _names_a_lock(study.first.bundle):

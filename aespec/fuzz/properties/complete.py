@@ -6,6 +6,7 @@ from aespec.fuzz.bench import Acting
 from aespec.fuzz.certificate import Property
 from aespec.fuzz.study import Study
 from aespec.fuzz.subject import Subject, name_all
+from aespec.runtime.wording import counted
 from aespec.trial import BundleExample, EndState, TrialResult, example_agent
 
 MISSING = "variants of the named freedoms aren't drawn yet"
@@ -19,7 +20,7 @@ def measure(study: Study) -> Property:
         for kind in ("accept", "partial")
         for example in subject.examples.of_kind(kind)
     ]
-    study.bench.say(f"accepts and partials, {len(pairs)} runs")
+    study.bench.say(f"accepts and partials, {counted(len(pairs), 'run')}")
     jobs = [Acting(subject.bundle, example_agent(example), study.fast) for subject, example in pairs]
     tried = study.bench.try_all(jobs)
     results = [result for _, result in tried]
@@ -37,7 +38,7 @@ def measure(study: Study) -> Property:
         count = sum(example.name == name and example.kind == kind for _, example in pairs)
         wrong = sum(example.name == name and example.kind == kind for _, example, _ in faults)
         got = "passes" if kind == "accept" else "gets its reward"
-        evidence.append(f"{kind} {name!r}: {got} on {count - wrong} of {count} instances")
+        evidence.append(f"{kind} {name!r}: {got} on {count - wrong} of {counted(count, 'instance')}")
     if not pairs:
         evidence.append("the spec has no accepts")
     verdict = "violated" if len(faults) > lost else "inconclusive"

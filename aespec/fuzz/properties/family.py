@@ -10,6 +10,7 @@ from aespec.fuzz.states import files_of, with_files
 from aespec.fuzz.study import Study
 from aespec.fuzz.subject import Subject
 from aespec.model.json_text import json_digest
+from aespec.runtime.wording import counted
 from aespec.trial import EndState
 
 INSTANCES = 5
@@ -22,10 +23,10 @@ def measure(study: Study) -> Property:
     varies = what_varies(study)
     evidence = [
         f"varies = {varies}",
-        f"{len(subjects)} instances, {_tasks(study, varies)} tasks to be counted",
+        f"{counted(len(subjects), 'instance')}, {counted(_tasks(study, varies), 'task')} to be counted",
     ]
     pairs, idle = _transplants(study)
-    study.bench.say(f"end states of other instances, {len(pairs)} runs")
+    study.bench.say(f"end states of other instances, {counted(len(pairs), 'run')}")
     results = study.bench.judge([Judging(other.bundle, state, study.fast) for _, other, state in pairs])
     bad = 0
     for (donor, other, _), result in zip(pairs, results, strict=True):
@@ -36,15 +37,17 @@ def measure(study: Study) -> Property:
         elif result.is_lost:
             study.report_trouble("family", result, other)
     if pairs:
-        evidence.append(f"{len(pairs) - bad} of {len(pairs)} transplanted outputs fail elsewhere")
+        evidence.append(
+            f"{len(pairs) - bad} of {counted(len(pairs), 'transplanted output')} refused elsewhere"
+        )
     if idle:
-        evidence.append(f"{idle} outputs are the same on instances with other answers")
+        evidence.append(f"the same on instances with other answers: {counted(idle, 'output')}")
     missing = []
     if not pairs and len(subjects) > 1:
         evidence.append(f"no end state was tried elsewhere: all rests on varies = {varies}")
         missing += _missing_trials(study, varies, idle)
     if len(subjects) < INSTANCES:
-        missing.append(f"{INSTANCES - len(subjects)} more instances (`--instances {INSTANCES}`)")
+        missing.append(f"{counted(INSTANCES - len(subjects), 'more instance')} (`--instances {INSTANCES}`)")
     if varies == "nothing" and len(subjects) > 1:
         missing.append("a parameter: all instances are the same task")
     if any(result.is_lost for result in results):

@@ -9,6 +9,7 @@ from aespec.fuzz.certificate import Property, decide
 from aespec.fuzz.study import Study
 from aespec.fuzz.subject import Subject
 from aespec.fuzz.tokens import TOKEN_LENGTH, tokens_of, written_forms
+from aespec.runtime.wording import counted
 from aespec.sandbox.api import Program, SandboxError, SandboxLimits
 from aespec.sandbox.tars import Entry, pack
 from aespec.trial.acting import prepare_environment
@@ -60,9 +61,8 @@ def measure(study: Study) -> Property:
         message = f"{leak.value} of {subject.name} stands in {leak.place}{leak.note}"
         slug, severity = ("leak", "error") if leak.is_sure else ("answer-in-sight", "warning")
         study.report(slug, severity, "leak-free", message)
-    evidence = [
-        f"{tried} places of {len(study.subjects)} instances searched: texts, variables, build context"
-    ]
+    where = counted(len(study.subjects), "instance")
+    evidence = [f"{counted(tried, 'place')} of {where} searched: texts, variables, build context"]
     if not missing:
         evidence.append("the built image of the first instance searched, system folders left out")
     return Property(

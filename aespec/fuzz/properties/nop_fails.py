@@ -7,6 +7,7 @@ from aespec.fuzz.certificate import Property
 from aespec.fuzz.states import files_of, with_files
 from aespec.fuzz.study import Study
 from aespec.fuzz.subject import Subject
+from aespec.runtime.wording import counted
 from aespec.trial import NOP, EndState, TrialResult
 
 CONSTANTS = {
@@ -28,7 +29,7 @@ def measure(study: Study) -> Property:
     for subject in study.subjects[1:]:
         jobs.append(Acting(subject.bundle, NOP, study.fast))
         owners.append(subject)
-    study.bench.say(f"doing nothing, {len(jobs)} times")
+    study.bench.say(f"doing nothing, {counted(len(jobs), 'time')}")
     tried = [
         (subject, result) for subject, (_, result) in zip(owners, study.bench.try_all(jobs), strict=True)
     ]
@@ -40,7 +41,7 @@ def measure(study: Study) -> Property:
     blind = 0
     for subject in study.subjects[:INSTANCES_AT_MOST]:
         policies = blind_states(study, subject)
-        study.bench.say(f"{len(policies)} blind policies on {subject.name}")
+        study.bench.say(f"{counted(len(policies), 'blind policy', 'blind policies')} on {subject.name}")
         results = study.bench.judge([Judging(subject.bundle, state, study.fast) for state in policies])
         tried += [(subject, result) for result in results]
         blind += len(policies)
@@ -52,10 +53,10 @@ def measure(study: Study) -> Property:
     for subject, result in lost:
         study.report_trouble("nop-fails", result, subject)
     evidence = [
-        f"doing nothing got nothing in {nops - _count(bad, 'nop')} of {nops} runs",
-        f"blind policies got nothing in {blind - _count(bad, 'policy:')} of {blind} end states",
+        f"doing nothing got nothing in {nops - _count(bad, 'nop')} of {counted(nops, 'run')}",
+        f"blind policies got nothing in {blind - _count(bad, 'policy:')} of {counted(blind, 'end state')}",
     ]
-    missing = [f"a verdict in {len(lost)} runs"] if lost else []
+    missing = [f"a verdict in {counted(len(lost), 'run')}"] if lost else []
     if not blind:
         missing.append("an output that a blind policy could write")
     verdict = "violated" if bad else "inconclusive" if missing else "holds"

@@ -10,6 +10,7 @@ from aespec.fuzz.certificate import Property
 from aespec.fuzz.study import Study
 from aespec.fuzz.subject import Subject, name_all
 from aespec.fuzz.tokens import TOKEN_LENGTH, tokens_of
+from aespec.runtime.wording import counted
 from aespec.trial import ORACLE, EndState, TrialResult
 
 _WORDS = re.compile(r"\w+|\W")
@@ -40,7 +41,7 @@ def measure(study: Study) -> Property:
         verdict = "flaky"
     elif lost:
         verdict = "inconclusive"
-    missing = f"a verdict in {len(lost)} runs" if lost else ""
+    missing = f"a verdict in {counted(len(lost), 'run')}" if lost else ""
     return Property("solvable", verdict, len(pairs) - len(lost), len(bad), tuple(evidence), missing)
 
 
@@ -49,7 +50,7 @@ def _is_bad(result: TrialResult) -> bool:
 
 
 def _runs(study: Study, rung: Rung, count: int) -> list[tuple[Subject, EndState, TrialResult]]:
-    study.bench.say(f"the oracle, {count} times in {rung.name}")
+    study.bench.say(f"the oracle, {counted(count, 'time')} in {rung.name}")
     subjects = [study.subjects[number % len(study.subjects)] for number in range(count)]
     jobs = [
         Acting(subject.bundle, ORACLE, rung, number=index // len(study.subjects))
@@ -60,7 +61,7 @@ def _runs(study: Study, rung: Rung, count: int) -> list[tuple[Subject, EndState,
 
 def _count(runs: list[tuple[Subject, EndState, TrialResult]], rung: Rung) -> str:
     passed = sum(result.is_passed for _, _, result in runs)
-    return f"the oracle passed {passed} of {len(runs)} runs in {rung.name}"
+    return f"the oracle passed {passed} of {counted(len(runs), 'run')} in {rung.name}"
 
 
 def _report(
@@ -99,7 +100,7 @@ def _differences(runs: list[tuple[Subject, EndState, TrialResult]]) -> list[str]
     varying = [seed for seed, digests in states.items() if len(digests) > 1]
     if not varying:
         return []
-    return [f"it leaves other bytes from run to run on {len(varying)} of {len(states)} instances"]
+    return [f"it leaves other bytes from run to run on {len(varying)} of {counted(len(states), 'instance')}"]
 
 
 def _text_faults(study: Study) -> list[str]:

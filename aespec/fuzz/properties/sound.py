@@ -8,6 +8,7 @@ from aespec.fuzz.bench import Acting, Rung
 from aespec.fuzz.certificate import Property
 from aespec.fuzz.study import Study
 from aespec.fuzz.subject import Subject, iterate_claims
+from aespec.runtime.wording import counted
 from aespec.trial import EndState, TrialResult, example_agent
 from aespec.trial.result import objects
 
@@ -24,7 +25,7 @@ def measure(study: Study, draw: Callable[[], Subject | None]) -> Property:
     names = list(
         dict.fromkeys(item.name for subject in study.subjects for item in subject.examples.of_kind("reject"))
     )
-    study.bench.say(f"{len(names)} rejects on {len(study.subjects)} instances")
+    study.bench.say(f"{counted(len(names), 'reject')} on {counted(len(study.subjects), 'instance')}")
     results = _try(study, list(study.subjects), names)
     for name in names:
         runs = results[name]
@@ -43,11 +44,12 @@ def measure(study: Study, draw: Callable[[], Subject | None]) -> Property:
         if not exercised and runs:
             bad += 1
             message = (
-                f"reject {name!r} ends in the oracle's own state on all {len(runs)} instances that were drawn"
+                f"reject {name!r} ends in the oracle's own state wherever it was tried: "
+                f"on {counted(len(runs), 'instance')}"
             )
             study.report("idle-reject", "error", "sound", message, runs[0][0], f"reject:{name}")
         idle = f", idle on {len(runs) - len(exercised)}" if len(runs) > len(exercised) else ""
-        right = f"fails as it should on {len(exercised) - faults} of {len(exercised)} instances"
+        right = f"fails as it should on {len(exercised) - faults} of {counted(len(exercised), 'instance')}"
         evidence.append(f"reject {name!r}: {right}{idle}{extra}")
     if not names:
         evidence.append("the spec has no rejects")

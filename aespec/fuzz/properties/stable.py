@@ -9,6 +9,7 @@ from aespec.fuzz.certificate import Property
 from aespec.fuzz.statistics import bound_without_failure
 from aespec.fuzz.study import Study
 from aespec.fuzz.subject import Subject
+from aespec.runtime.wording import counted
 from aespec.trial import Perturbation, TrialResult
 
 NOT_SHIFTED = ("date",)
@@ -22,7 +23,7 @@ def measure(study: Study) -> Property:
     if state.boundary is not None:
         return Property("stable", "inconclusive", missing="an end state of the oracle")
     count = study.repeats.stable
-    study.bench.say(f"the oracle's end state, judged {count} times")
+    study.bench.say(f"the oracle's end state, judged {counted(count, 'time')}")
     runs = study.bench.judge(
         [Judging(subject.bundle, state, study.fast, number) for number in range(1, count + 1)]
     )
@@ -49,7 +50,7 @@ def measure(study: Study) -> Property:
             study.report("surrounding-matters", "error", "stable", message, subject, "oracle")
     tried = len(settled) + len(shifts)
     evidence = [
-        f"{len(settled) - len(flips)} of {len(settled)} re-verifications agree",
+        f"{len(settled) - len(flips)} of {counted(len(settled), 're-verification')} agree",
         "another "
         + ", ".join(shift.name for shift in shifts if shift.name not in moved)
         + ": the same verdict",

@@ -11,6 +11,7 @@ from aespec.fuzz.study import Study
 from aespec.fuzz.subject import Subject, claims_of
 from aespec.model.expressions import Json
 from aespec.model.quoting import write_plain
+from aespec.runtime.wording import counted
 
 
 def measure(study: Study) -> Property:
@@ -36,9 +37,10 @@ def measure(study: Study) -> Property:
         study.report("untold-path", "error", "stated", message)
     for message in doubtful:
         study.report("untold-literal", "warning", "stated", message)
-    evidence = [f"{tried} sentences, paths and literals looked up in {len(study.subjects)} instructions"]
+    texts = counted(len(study.subjects), "instruction")
+    evidence = [f"sentences, paths and literals looked up: {tried}, in {texts}"]
     if doubtful:
-        evidence.append(f"{len(doubtful)} literals aren't told as they stand: see the warnings")
+        evidence.append(f"not told as they stand: {counted(len(doubtful), 'literal')}, see the warnings")
     return Property("stated", "violated" if untold else "holds", tried, len(untold), tuple(evidence))
 
 
