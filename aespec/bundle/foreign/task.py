@@ -21,7 +21,8 @@ class Fault:
 class Container:
     """How a container of a task comes about: from a Dockerfile and its context, or a prebuilt image.
 
-    `env` is set over the image's own; `workdir` "" is the image's own, `user` "" too.
+    `dockerfile` is its text, `arguments` are the build's. `env` is set over the image's own; `workdir` "" is
+    the image's own, `user` "" too.
     """
 
     context: Path
@@ -30,6 +31,7 @@ class Container:
     env: Mapping[str, str] = field(default_factory=dict)
     workdir: str = ""
     user: str = ""
+    arguments: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,11 @@ class ForeignTask:
     `mode` is `shared` (the verifier runs in the agent's container) or `separate`. `verifier` is the separate
     verifier's own container; None there stands for a copy of the agent's. `solution` is None where a task has
     none, else its folder, with `solution_script` in it. `tests` is the folder that goes to `/tests`, with
-    `test_script` in it. `network` holds where the agent's and the verifier's programs may reach the network.
+    `test_script` in it. `added` are files that don't lie in those two folders as such, by absolute path in the
+    container: the scripts of the older layout, whose `solution` is the task's own folder. What really goes to
+    `/tests` and `/solution` is told by `tests_of` and `solution_of`, which mind all of this.
+    `has_own_tests` is true where the separate verifier's image owns `/tests` itself and nothing is put there.
+    `network` holds where the programs of `agent` and `verifier` may reach the network.
     `collect` are commands that run as root before artifacts are taken. `extras` names what the task asks for
     and aespec doesn't do (a sidecar, a health check, GPUs): each is told once.
     """
@@ -79,3 +85,5 @@ class ForeignTask:
     collect: tuple[str, ...] = ()
     extras: tuple[str, ...] = ()
     digest: str = ""
+    added: Mapping[str, str] = field(default_factory=dict, repr=False)
+    has_own_tests: bool = False
