@@ -50,7 +50,7 @@ class ForeignTask:
     `mode` is `shared` (the verifier runs in the agent's container) or `separate`. `verifier` is the separate
     verifier's own container; None there stands for a copy of the agent's. `solution` is None where a task has
     none, else its folder, with `solution_script` in it. `tests` is the folder that goes to `/tests`, with
-    `test_script` in it. `added` are files that don't lie in those two folders as such, by absolute path in the
+    `test_script` in it. `added` are files that don't lie in those folders as such, by absolute path in the
     container: the scripts of the older layout, whose `solution` is the task's own folder. What really goes to
     `/tests` and `/solution` is told by `tests_of` and `solution_of`, which mind all of this.
     `has_own_tests` is true where the separate verifier's image owns `/tests` itself and nothing is put there.
