@@ -16,7 +16,8 @@ class Edit:
 
     `path` is absolute; `pointer` is what stands after `#` in a leaf's address ("" for the whole file).
     Operations on whole files: `put` (value: {"text": …} or {"base64": …}, optional "mode"), `delete`,
-    `swap` (value: {"old": …, "new": …}; `old` must stand exactly once). Operations on leaves (JSON
+    `swap` (value: {"old": …, "new": …}; `old` must stand exactly once), `link` (value: where the symbolic
+    link points to) and `folder`, which take the place of what stood there. Operations on leaves (JSON
     pointers `/a/0`, table cells `row/column` with rows counted from 0 below the header): `set`, `remove`,
     `insert` (into a list, before the index), `rename` (value: the new key).
     """

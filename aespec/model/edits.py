@@ -13,7 +13,7 @@ from typing import Any, AnyStr, cast
 from aespec.model.edit import Edit
 from aespec.model.expressions import Json
 
-WHOLE_FILE = ("put", "delete", "swap")
+WHOLE_FILE = ("put", "delete", "swap", "link", "folder")
 """Operations on a whole file; their pointer is empty."""
 
 ON_LEAVES = ("set", "remove", "insert", "rename")
@@ -30,19 +30,22 @@ class EditError(ValueError):
 
 
 def apply_edits(files: Mapping[str, bytes], edits: Iterable[Edit]) -> dict[str, bytes]:
-    """The files (absolute path → bytes) after the edits, in order; `files` stays. Raises `EditError`."""
+    """The files (absolute path → bytes) after the edits, in order; `files` stays. Raises `EditError`.
+
+    A link or a folder is no file: where one is made there is none any more.
+    """
     changed = dict(files)
     for edit in edits:
         data = apply_edit(changed.get(edit.path), edit)
         if data is None:
-            del changed[edit.path]
+            changed.pop(edit.path, None)
         else:
             changed[edit.path] = data
     return changed
 
 
 def apply_edit(data: bytes | None, edit: Edit) -> bytes | None:
-    """One file after one edit: None stands for no file, before and after. Raises `EditError`."""
+    """One regular file after one edit: None stands for no such file, before and after. Raises `EditError`."""
     if edit.operation in WHOLE_FILE:
         if edit.pointer:
             raise EditError(edit, "works on a whole file, so its pointer must be empty")
@@ -72,6 +75,13 @@ def edit_mode(edit: Edit) -> int | None:
     return mode if isinstance(mode, int) else None
 
 
+def edit_target(edit: Edit) -> str:
+    """Where the link that a `link` makes points to. Raises `EditError` where the value is no path."""
+    if not isinstance(edit.value, str) or not edit.value or "\0" in edit.value:
+        raise EditError(edit, "the value must be the path that the link points to")
+    return edit.value
+
+
 def edit_to_json(edit: Edit) -> dict[str, Json]:
     """The form of `edit.schema.json`; `value` stands only where it says something."""
     result: dict[str, Json] = {"path": edit.path, "pointer": edit.pointer, "operation": edit.operation}
@@ -99,6 +109,11 @@ _KEYS = {"path", "pointer", "operation", "value"}
 def _apply_to_file(data: bytes | None, edit: Edit) -> bytes | None:
     if edit.operation == "put":
         return _content(edit)
+    if edit.operation == "link":
+        edit_target(edit)
+        return None
+    if edit.operation == "folder":
+        return None
     if data is None:
         raise EditError(edit, "there is no file")
     if edit.operation == "delete":

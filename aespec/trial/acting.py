@@ -9,7 +9,7 @@ from dataclasses import replace
 from aespec.bundle.plan import Bundle
 from aespec.bundle.write import BundleError
 from aespec.model.edit import Edit
-from aespec.model.edits import EditError, apply_edit, edit_mode, occurrences
+from aespec.model.edits import EditError, apply_edit, edit_mode, edit_target, occurrences
 from aespec.model.json_text import json_digest
 from aespec.sandbox.api import Image, Outcome, Program, Sandbox, SandboxError, Slot, UncarriableError
 from aespec.sandbox.tars import Entry, pack
@@ -140,8 +140,9 @@ def act(bundle: Bundle, agent: Agent, slot: Slot, image: Image, settings: Settin
 def edit_slot(slot: Slot, edit: Edit) -> None:
     """Carry out an edit on the state in a slot; raises `EditError` where it doesn't fit.
 
-    `delete` removes whatever stands at the path, a folder with all below it. What is put or changed has the
-    time of now, as if a solver had written it: programs such as make look at that.
+    `delete` removes whatever stands at the path, a folder with all below it; what is made takes its place.
+    What is put or changed has the time of now, as if a solver had written it: programs such as make look at
+    that.
     """
     found = [
         (member, data)
@@ -153,13 +154,17 @@ def edit_slot(slot: Slot, edit: Edit) -> None:
         return
     before = next(((member, data) for member, data in found if member.isreg()), None)
     after = apply_edit(before[1] if before else None, edit)
+    uid, gid = (before[0].uid, before[0].gid) if before else (0, 0)
     if after is None:
-        raise EditError(edit, "there is nothing there")
+        target = edit_target(edit) if edit.operation == "link" else ""
+        made = Entry(edit.path, None, 0o755, uid, gid, mtime=int(time.time()), target=target)
+        slot.put(pack([made]), clean=[edit.path])
+        return
     mode = edit_mode(edit)
     if mode is None:
         mode = before[0].mode if before else 0o644
-    uid, gid = (before[0].uid, before[0].gid) if before else (0, 0)
-    slot.put(pack([Entry(edit.path, after, mode, uid, gid, mtime=int(time.time()))]))
+    made = Entry(edit.path, after, mode, uid, gid, mtime=int(time.time()))
+    slot.put(pack([made]), clean=[edit.path] if found and not before else ())
 
 
 def _tools(script: ScriptText) -> list[Entry]:

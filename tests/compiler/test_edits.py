@@ -71,12 +71,21 @@ def test_whole_files():
             edit("/b", "", "delete"),
             edit("/c", "", "put", {"text": "ü\n", "mode": 0o755}),
             edit("/d", "", "put", {"base64": "AP8="}),
+            edit("/e", "", "link", "/a"),
+            edit("/f", "", "folder"),
         ],
     )
     assert changed == {"/a": b"one three", "/c": "ü\n".encode(), "/d": b"\x00\xff"}
     assert files == {"/a": b"one two", "/b": b"x"}
     assert edit_mode(edit("/c", "", "put", {"text": "", "mode": 0o755})) == 0o755
     assert edit_mode(edit("/c", "", "put", {"text": ""})) is None
+
+
+def test_where_a_link_or_a_folder_is_made_there_is_no_file_any_more():
+    files = {"/a": b"x", "/b": b"y", "/c": b"z"}
+    assert apply_edits(files, [edit("/a", "", "link", "nowhere"), edit("/b", "", "folder")]) == {"/c": b"z"}
+    with pytest.raises(EditError, match="no file"):
+        apply_edits(files, [edit("/a", "", "folder"), edit("/a", "", "swap", {"old": "x", "new": "y"})])
 
 
 @pytest.mark.parametrize(
@@ -92,6 +101,12 @@ def test_whole_files():
         (b"abc", edit("/a", "/x", "delete")),
         (b"abc", edit("/a", "", "put", {"text": "", "base64": ""})),
         (b"abc", edit("/a", "", "put", {"base64": "!"})),
+        (b"abc", edit("/a", "", "link")),
+        (b"abc", edit("/a", "", "link", "")),
+        (b"abc", edit("/a", "", "link", "a\0b")),
+        (b"abc", edit("/a", "", "link", {"target": "/b"})),
+        (b"abc", edit("/a", "/x", "link", "/b")),
+        (b"abc", edit("/a", "/x", "folder")),
         (b"abc", edit("/a", "", "explode")),
         (b"{", edit("/a", "/x", "set", 1)),
         (b"[" * 100_000, edit("/a", "/x", "set", 1)),
@@ -147,7 +162,8 @@ def test_what_is_no_edit_is_refused(value):
 PATHS = st.text(min_size=1).map(lambda name: f"/{name}")
 EDITS = st.one_of(
     st.builds(Edit, PATHS, st.just(""), st.just("put"), st.builds(lambda text: {"text": text}, st.text())),
-    st.builds(Edit, PATHS, st.just(""), st.just("delete")),
+    st.builds(Edit, PATHS, st.just(""), st.sampled_from(["delete", "folder"])),
+    st.builds(Edit, PATHS, st.just(""), st.just("link"), st.text(min_size=1)),
     st.builds(
         Edit, PATHS, st.text(), st.sampled_from(["set", "insert"]), st.none() | st.integers() | st.text()
     ),

@@ -151,6 +151,8 @@ def test_a_certificate_as_it_lies_on_disk(tmp_path):
         Edit("/a", "", "put", {"base64": "AA==", "mode": 493}),
         Edit("/a", "", "delete"),
         Edit("/a", "", "swap", {"old": "x", "new": ""}),
+        Edit("/a", "", "link", "../b"),
+        Edit("/a", "", "folder"),
         Edit("/a", "", "set", None),
         Edit("/a", "/b", "remove"),
         Edit("/a.csv", "0", "insert", ["1", 2]),

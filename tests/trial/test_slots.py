@@ -1,6 +1,7 @@
 """Edits carried out on what stands in a slot, and examples read back from a bundle."""
 
 import json
+import tarfile
 import time
 
 import pytest
@@ -9,6 +10,7 @@ from aespec.bundle import Bundle, BundleError, Recipe
 from aespec.model.edit import Edit
 from aespec.model.edits import EditError
 from aespec.sandbox import open_sandbox
+from aespec.sandbox.api import SandboxLimits
 from aespec.sandbox.tars import Entry, pack
 from aespec.trial.acting import edit_slot, edit_text
 from aespec.trial.archives import iterate_members, read_files
@@ -41,8 +43,6 @@ def test_in_a_real_slot(tmp_path):
     sandbox = open_sandbox("fork")
     bundle = compile_text(SPEC, tmp_path, sandbox)
     image = sandbox.prepare(bundle.environment, bundle.path / "environment")
-    from aespec.sandbox.api import SandboxLimits
-
     with sandbox.open(image, SandboxLimits()) as slot:
         slot.put(pack([Entry("/app/d", None, 0o755), Entry("/app/d/b", b"x"), Entry("/app/l", target="d")]))
         for path in ("/app/l", "/app/d"):
@@ -52,6 +52,30 @@ def test_in_a_real_slot(tmp_path):
         found = {member.name: member for member, _ in iterate_members(slot.get(["/app"]))}
     assert found.keys() == {"app", "app/numbers.txt"}, "a folder goes with all below it, a link alone"
     assert found["app/numbers.txt"].mtime >= before, "programs such as make see that it is new"
+
+
+@pytest.mark.needs("userns")
+def test_links_folders_and_files_take_each_others_place(tmp_path):
+    sandbox = open_sandbox("fork")
+    bundle = compile_text(SPEC, tmp_path, sandbox)
+    image = sandbox.prepare(bundle.environment, bundle.path / "environment")
+    with sandbox.open(image, SandboxLimits()) as slot:
+        slot.put(pack([Entry("/app/d", None, 0o755), Entry("/app/d/b", b"x"), Entry("/app/f", b"y")]))
+        edit_slot(slot, Edit("/app/d", "", "link", "f"))
+        edit_slot(slot, Edit("/app/f", "", "folder"))
+        edit_slot(slot, Edit("/app/numbers.txt", "", "link", "/nowhere"))
+        edit_slot(slot, Edit("/app/numbers.txt", "", "put", {"text": "1\n"}))
+        edit_slot(slot, Edit("/app/new", "", "folder"))
+        edit_slot(slot, Edit("/app/new", "", "put", {"text": "n"}))
+        found = {member.name: member for member, _ in iterate_members(slot.get(["/app"]))}
+    kinds = {name: (member.type, member.linkname) for name, member in found.items()}
+    assert kinds == {
+        "app": (tarfile.DIRTYPE, ""),
+        "app/d": (tarfile.SYMTYPE, "f"),
+        "app/f": (tarfile.DIRTYPE, ""),
+        "app/new": (tarfile.REGTYPE, ""),
+        "app/numbers.txt": (tarfile.REGTYPE, ""),
+    }
 
 
 def read_numbers(slot):
