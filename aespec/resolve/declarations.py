@@ -156,13 +156,9 @@ def resolve_program(
         return None
     names = read_program(heredoc.text)
     if isinstance(names, ProgramFault):
-        context.findings.error(
-            "program-syntax",
-            f"the program {shorten(names.text)}",
-            place_span(heredoc, names.start, names.end),
-            why="It is read as Python 3 before it is ever run.",
-            help="Mend the program; nothing is spliced into it, so `{{ … }}` has no meaning there.",
-        )
+        from aespec.resolve.program_faults import report_fault
+
+        report_fault(context, heredoc, names, "program")
         return None
     if must_emit and "emit" not in names.loaded:
         context.findings.error(

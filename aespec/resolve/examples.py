@@ -11,7 +11,7 @@ from aespec.resolve.findings import listed, shorten
 from aespec.resolve.library import is_taken
 from aespec.resolve.programs import ProgramFault, read_program
 from aespec.resolve.reading import Item, Reading, read
-from aespec.resolve.texts import place_span, resolve_text
+from aespec.resolve.texts import resolve_text
 from aespec.source import Span
 from aespec.syntax.nodes import Heredoc, Name
 
@@ -38,13 +38,9 @@ def read_script(context: Context, reading: Reading) -> Script | None:
 def _check_python(context: Context, heredoc: Heredoc) -> None:
     names = read_program(heredoc.text)
     if isinstance(names, ProgramFault):
-        context.findings.error(
-            "program-syntax",
-            f"the script {shorten(names.text)}",
-            place_span(heredoc, names.start, names.end),
-            why="It is read as Python 3 before it is ever run.",
-            help="Mend the script.",
-        )
+        from aespec.resolve.program_faults import report_fault
+
+        report_fault(context, heredoc, names, "script")
 
 
 def read_examples(

@@ -40,11 +40,16 @@ class ProgramNames:
 
 @dataclass(frozen=True, slots=True)
 class ProgramFault:
-    """Why a program can't be read, at a character."""
+    """Why a program can't be read, from a character to another, and what to do about it.
+
+    `opener` is the character at which the bracket opens that is still open there.
+    """
 
     text: str
     start: int
     end: int
+    help: str = ""
+    opener: int | None = None
 
 
 def read_program(text: str) -> ProgramNames | ProgramFault:
@@ -57,20 +62,13 @@ def read_program(text: str) -> ProgramNames | ProgramFault:
             warnings.simplefilter("ignore")
             tree = ast.parse(text)
     except SyntaxError as slip:
-        return _slip(slip, starts, len(text))
+        from aespec.resolve.program_faults import read_slip
+
+        return read_slip(slip, text, starts)
     except (ValueError, RecursionError, MemoryError) as trouble:
         reason = "is nested too deeply" if not isinstance(trouble, ValueError) else str(trouble)
         return ProgramFault(reason, 0, 0)
     return _collect(tree, text, starts)
-
-
-def _slip(slip: SyntaxError, starts: list[int], size: int) -> ProgramFault:
-    line = min(max(slip.lineno or 1, 1), len(starts))
-    start = min(starts[line - 1] + max((slip.offset or 1) - 1, 0), size)
-    end = start + 1
-    if slip.end_lineno == slip.lineno and slip.end_offset and slip.end_offset > (slip.offset or 1):
-        end = starts[line - 1] + slip.end_offset - 1
-    return ProgramFault(f"doesn't parse: {slip.msg}", start, min(end, size))
 
 
 class _Lines:

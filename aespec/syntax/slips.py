@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aespec.diagnostics.diagnostic import Diagnostic, Fix, Label, Severity, TextEdit
-from aespec.syntax import heredoc_slips, text_slips
+from aespec.syntax import heredoc_slips, text_slips, yaml_slips
 from aespec.syntax.nodes import Number
 from aespec.syntax.text_slips import text_at
 from aespec.syntax.tokens import JUNK
@@ -355,6 +355,7 @@ _HANDLERS = (
     ("<>", heredoc_slips.report_heredoc),
     ("\u201c\u201d\u201e\u00ab\u2018\u2019\u201a", text_slips.report_curly),
     ("/-", _foreign_comment),
+    ("-", yaml_slips.report_list),
     ("`", _backtick),
     ("/~@", _unquoted),
     (":+", _colon),

@@ -140,6 +140,34 @@ def test_safe_fixes_mend_what_they_say(name):
         assert again == tree or "x }}" in new
 
 
+@pytest.mark.parametrize(
+    ("damaged", "meant"),
+    [
+        ("a =\n  - x\n  - 'y z',\n  - 2\n", "a = [\"x\", 'y z', 2]\n"),
+        ("a:\n- x\nb = 1\n", 'a = ["x"]\nb = 1\n'),
+        ("s {\n  a\n    - x: 1\n}\n", None),
+        ("s {\n  a\n    - x\n    - y\n}\n", 's {\n  a = ["x", "y"]\n}\n'),
+        ("a = [\n  - x y\n  - -3\n]\n", 'a = [\n  "x y",\n  -3\n]\n'),
+        ("breaks =\n  - x\n  - y.z\n", "breaks = [x, y.z]\n"),
+        ("v {\n  - c x {\n  }\n  - d = 1\n}\n", "v {\n  c x {\n  }\n  d = 1\n}\n"),
+    ],
+)
+def test_a_list_of_yaml_is_told_once_and_read_as_it_was_meant(damaged, meant):
+    source = Source("x", damaged)
+    tree, diagnostics = parse(source)
+    slugs = [d.slug for d in diagnostics if d.slug != "colon-for-equals"]
+    assert set(slugs) == {"yaml-list"}
+    if meant is None:
+        assert len(slugs) == 1
+        return
+    assert len(slugs) == max(1, meant.count("c x") * 2)
+    # A fix that touches another one, as `:` does a list, waits for the next run.
+    mended = Source("x", apply_fixes(source, diagnostics, with_unsafe=True))
+    mended = Source("x", apply_fixes(mended, parse(mended)[1], with_unsafe=True))
+    assert mended.text == meant
+    assert parse(mended) == (tree, ())
+
+
 def test_brackets_in_each_other_have_a_limit():
     for left, right in (("[", "]"), ("f(", ")"), ("{ a = ", "}")):
         inside = "x = " + left * DEPTH_MAX + "1" + right * DEPTH_MAX
@@ -173,6 +201,8 @@ def test_large_texts_are_refused_at_once():
         "( ",
         ") ",
         ">>>\n",
+        "- a\n",
+        "a =\n- b\n",
         "“",
         "=",
         "a: 1\n",
