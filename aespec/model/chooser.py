@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol, TypeVar
 
 T = TypeVar("T")
@@ -43,3 +43,22 @@ class SeededChooser:
     def subset(self, items: Sequence[T]) -> tuple[T, ...]:
         """Each item with probability one half."""
         return tuple(item for item in items if self._random.getrandbits(1))
+
+
+def rotated(items: Sequence[T], chooser: Chooser) -> list[T]:
+    """All the items, beginning at one that is drawn; so a search can take the first few and see them all in
+    time.
+    """
+    if not items:
+        return []
+    start = chooser.integer(0, len(items) - 1)
+    return [*items[start:], *items[:start]]
+
+
+def shuffled(items: Sequence[T], chooser: Chooser) -> Iterator[T]:
+    """All the items in an order that is drawn as far as it is asked for: a few of many cost a few draws."""
+    moved: dict[int, int] = {}
+    for place in range(len(items)):
+        other = chooser.integer(place, len(items) - 1)
+        yield items[moved.get(other, other)]
+        moved[other] = moved.get(place, place)

@@ -9,9 +9,9 @@ from typing import Any
 
 from aespec.model.chooser import Chooser
 from aespec.model.edit import Edit
+from aespec.model.edit_forms import delete, put
 from aespec.predicates import command
 from aespec.predicates.arguments import misfits
-from aespec.predicates.misses import delete, put
 from aespec.predicates.wording import listed, told, tolerance_promises
 from aespec.runtime.state import State, Trouble
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from aespec.model.chooser import Chooser
 from aespec.model.edit import Edit
+from aespec.model.edit_forms import delete, put
 from aespec.predicates import file
 from aespec.predicates.arguments import misfits
-from aespec.predicates.misses import delete, put
 from aespec.runtime.memory import MemoryState
 from aespec.runtime.state import State, Trouble
 from aespec.runtime.wording import counted

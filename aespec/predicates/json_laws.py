@@ -7,11 +7,12 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from aespec.model.chooser import Chooser
+from aespec.model.chooser import Chooser, rotated
 from aespec.model.edit import Edit
+from aespec.model.edit_forms import put
 from aespec.predicates.arguments import misfits
 from aespec.predicates.json import SIGNATURE, TYPES, freedoms_of
-from aespec.predicates.misses import destroyed, near_misses, put, rotated
+from aespec.predicates.misses import destroyed, near_misses
 from aespec.predicates.wording import listed, told, tolerance_promises
 from aespec.runtime.compare import (
     Freedoms,

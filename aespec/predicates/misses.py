@@ -2,41 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterator
+from typing import Any
 
-from aespec.model.chooser import Chooser
 from aespec.model.edit import Edit
+from aespec.model.edit_forms import delete, put
 from aespec.model.expressions import Json
 from aespec.runtime.compare import is_number
-
-T = TypeVar("T")
-
-
-def put(path: str, data: bytes | str) -> Edit:
-    """The edit that gives a file this content."""
-    if isinstance(data, str):
-        return Edit(path, "", "put", {"text": data})
-    try:
-        return Edit(path, "", "put", {"text": data.decode("utf-8")})
-    except UnicodeDecodeError:
-        return Edit(path, "", "put", {"base64": base64.b64encode(data).decode("ascii")})
-
-
-def delete(path: str) -> Edit:
-    """The edit that removes a file."""
-    return Edit(path, "", "delete")
-
-
-def rotated(items: Sequence[T], chooser: Chooser) -> list[T]:
-    """All the items, beginning at one that is drawn; so a search can take the first few and see them all in
-    time.
-    """
-    if not items:
-        return []
-    start = chooser.integer(0, len(items) - 1)
-    return [*items[start:], *items[:start]]
 
 
 def near_misses(value: Any, bound: float = 0.0) -> Iterator[Json]:

@@ -7,11 +7,12 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from aespec.model.chooser import Chooser
+from aespec.model.chooser import Chooser, rotated
 from aespec.model.edit import Edit
+from aespec.model.edit_forms import put
 from aespec.predicates import table
 from aespec.predicates.arguments import misfits
-from aespec.predicates.misses import destroyed, put, rotated, text_misses
+from aespec.predicates.misses import destroyed, text_misses
 from aespec.predicates.wording import told, tolerance_promises
 from aespec.runtime.decode import LIMIT_BYTES, parse_number
 from aespec.runtime.memory import MemoryState

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from aespec.model.chooser import Chooser
+from aespec.model.chooser import Chooser, rotated
 from aespec.model.edit import Edit
+from aespec.model.edit_forms import put
 from aespec.predicates import text as shipped
 from aespec.predicates.arguments import misfits
-from aespec.predicates.misses import destroyed, put, rotated, text_misses
+from aespec.predicates.misses import destroyed, text_misses
 from aespec.predicates.wording import listed
 from aespec.runtime.decode import LIMIT_BYTES, decode_text
 from aespec.runtime.lines import normal_lines

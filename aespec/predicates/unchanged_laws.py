@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from aespec.model.chooser import Chooser
+from aespec.model.chooser import Chooser, rotated
 from aespec.model.edit import Edit
+from aespec.model.edit_forms import delete, put
 from aespec.predicates import unchanged
 from aespec.predicates.arguments import misfits
-from aespec.predicates.misses import delete, put, rotated
 from aespec.predicates.wording import listed
 from aespec.runtime.state import State
 
