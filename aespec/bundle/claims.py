@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from aespec.bundle.faults import Faults
 from aespec.model.expressions import CallExpr, Expr, Json, Ref, Values, iterate_refs
 from aespec.model.rendering import MissingValueError, value_of
 from aespec.model.task import AllOf, AnyOf, Check, Claim, Condition, Task
+from aespec.records import dataclass
 from aespec.source import Span
 
 

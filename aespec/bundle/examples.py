@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from aespec.bundle.claims import PlannedCheck
 from aespec.bundle.faults import Faults
@@ -11,6 +10,7 @@ from aespec.model.edit import Edit
 from aespec.model.edits import edit_to_json, occurrences
 from aespec.model.expressions import Json, Values
 from aespec.model.task import Example, PutEdit, Script, SwapEdit, Task
+from aespec.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

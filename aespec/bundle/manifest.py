@@ -5,16 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 
+from aespec.bundle.places import MANIFEST_PATH
 from aespec.bundle.plan import BundlePlan, PlannedFile
 from aespec.bundle.recipe import AddUser, Copy, MakeFolder, Packages, Raw, Recipe, RecipeStep, Shell
 from aespec.model.expressions import Json
 from aespec.model.json_text import json_digest
-
-MANIFEST_PATH = "aespec/manifest.json"
-"""Where the manifest lies in a bundle; the only file that isn't in its own table."""
-
-RECIPES_PATH = "aespec/recipes.json"
-"""Where the two recipes lie in a bundle."""
 
 SCHEMA = 1
 """The schema of manifest and recipes that is written; a reader refuses a newer one."""

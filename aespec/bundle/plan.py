@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from aespec.bundle.recipe import Recipe
 from aespec.model.expressions import Json
+from aespec.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from aespec.bundle.dockerfile import SETUP_FOLDER
 from aespec.bundle.faults import Faults
@@ -29,6 +29,7 @@ from aespec.model.task import (
     SetupStep,
     Task,
 )
+from aespec.records import dataclass
 
 CONTEXT = "environment"
 """The bundle's folder that the agent's image is built from."""

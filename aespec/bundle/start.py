@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import posixpath
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from aespec.bundle.claims import PlannedClaim
 from aespec.bundle.faults import Faults
@@ -15,6 +14,7 @@ from aespec.model.instance import FixtureFile, Instance
 from aespec.model.paths import is_below
 from aespec.model.task import RunStep, Task
 from aespec.predicates.unchanged import is_excepted, patterns_of
+from aespec.records import dataclass
 from aespec.runtime.wording import counted
 
 

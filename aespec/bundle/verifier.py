@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from aespec.bundle.claims import PlannedCheck, check_to_json
 from aespec.bundle.faults import Faults
@@ -18,6 +17,7 @@ from aespec.model.instance import Instance
 from aespec.model.json_text import write_json
 from aespec.model.lock import Lock
 from aespec.model.task import Task
+from aespec.records import dataclass
 
 CONTEXT = "tests"
 """The bundle's folder that the verifier's image is built from."""

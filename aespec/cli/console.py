@@ -9,11 +9,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from aespec.cli.ending import describe, ending_in_order
+
+if TYPE_CHECKING:
+    from aespec.bundle import BundleError
+    from aespec.sandbox.api import SandboxError
 
 FORMAT = click.option(
     "--format",
@@ -104,15 +108,9 @@ def clear_progress() -> None:
 @contextmanager
 def outside_world() -> Iterator[None]:
     """Turn what the outside world does to a command into a message with a way out and status 2."""
-    from aespec.bundle import BundleError
-    from aespec.sandbox.api import SandboxError
-
     try:
         with ending_in_order():
             yield
-    except (SandboxError, BundleError) as error:
-        clear_progress()
-        fail(str(error), error.remedy)
     except OSError as error:
         clear_progress()
         fail(f"{error.filename or 'the system'}: {error.strerror or error}", remedy_for(error))
@@ -121,6 +119,17 @@ def outside_world() -> Iterator[None]:
         said, status = describe(interrupt)
         click.echo(f"aespec: {said}", err=True)
         sys.exit(status)
+    except _told_errors() as error:
+        clear_progress()
+        fail(str(error), error.remedy)
+
+
+def _told_errors() -> tuple[type[SandboxError], type[BundleError]]:
+    """The errors that carry their way out; looked up when something was raised, as that is rare."""
+    from aespec.bundle import BundleError
+    from aespec.sandbox.api import SandboxError
+
+    return SandboxError, BundleError
 
 
 def remedy_for(error: OSError) -> str:

@@ -58,7 +58,7 @@ def is_colored(stream: TextIO) -> bool:
 
 def has_manifest(path: Path) -> bool:
     """Whether a folder is meant as a bundle that aespec wrote; opening it tells whether it is whole."""
-    from aespec.bundle.manifest import MANIFEST_PATH
+    from aespec.bundle.places import MANIFEST_PATH
 
     return (path / MANIFEST_PATH).is_file()
 

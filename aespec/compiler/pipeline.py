@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from aespec import targets
 from aespec.bundle.lock import lock_path, read_lock
-from aespec.bundle.plan import BundlePlan
 from aespec.diagnostics.diagnostic import Diagnostic
-from aespec.model.instance import Instance
 from aespec.model.lock import Lock
 from aespec.model.task import CheckedTask
 from aespec.resolve import resolve
 from aespec.rules import check
 from aespec.source import Source
 from aespec.syntax import parse, read_source
-from aespec.targets import TargetOptions
+
+if TYPE_CHECKING:
+    from aespec.bundle.plan import BundlePlan
+    from aespec.model.instance import Instance
+    from aespec.targets import TargetOptions
 
 
 def load(path: Path, lock: Lock | None = None) -> tuple[CheckedTask | None, tuple[Diagnostic, ...]]:
@@ -51,4 +53,6 @@ def compile_instance(
     checked: CheckedTask, instance: Instance, target: str = "harbor", options: TargetOptions | None = None
 ) -> tuple[BundlePlan | None, tuple[Diagnostic, ...]]:
     """The plan of a bundle. Pure; LookupError for a target that isn't there."""
-    return targets.find(target).plan(checked, instance, options or TargetOptions())
+    from aespec import targets
+
+    return targets.find(target).plan(checked, instance, options or targets.TargetOptions())

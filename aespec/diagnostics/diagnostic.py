@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
+from aespec.records import dataclass
 from aespec.source import Span
 
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from aespec.records import dataclass
 
 _SECTION = re.compile(r"^## (What|Why|Bad|Good)[ \t]*$", re.MULTILINE)
 _TITLE = re.compile(r"^# ([a-z0-9-]+): (.+)$", re.MULTILINE)

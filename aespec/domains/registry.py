@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from aespec import resources
 from aespec.diagnostics.diagnostic import Diagnostic, Severity
+from aespec.records import dataclass
 
 API = 1
 """The version of `domain.toml` that this code reads."""

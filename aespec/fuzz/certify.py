@@ -14,7 +14,7 @@ from pathlib import Path
 from aespec import __version__
 from aespec.bundle.lock import lock_digest, lock_path, read_lock
 from aespec.bundle.plan import Bundle
-from aespec.bundle.write import write
+from aespec.bundle.disk import write
 from aespec.compiler import compile_instance, load
 from aespec.diagnostics.diagnostic import Diagnostic
 from aespec.evaluate import ProgramRunner, evaluate, iterate_seeds

@@ -5,9 +5,8 @@ The JSON form is `schemas/edit.schema.json`; `docs/formats.md` tells the operati
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from aespec.model.expressions import Json
+from aespec.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

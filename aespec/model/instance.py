@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from aespec.model.expressions import Json, Kind, Values
 from aespec.model.json_text import json_digest
+from aespec.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

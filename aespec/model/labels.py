@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from aespec.model.expressions import Expr, Kind, Program, Ref, Text, iterate_refs
 from aespec.model.paths import is_below
 from aespec.model.task import Computed, Declaration, GenerateStep, Param, PlantStep, Secret, Task
+from aespec.records import dataclass
 
 LABELLED = (Kind.HIDDEN, Kind.ANSWER, Kind.SECRET)
 """Kinds that carry a label; a parameter never does, a `let` has those of what it is computed from."""

@@ -5,10 +5,11 @@ Only `aespec.resolve.resolve` makes a `Task` from text and only `aespec.rules.ch
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NewType, TypeAlias
 
 from aespec.model.expressions import CallExpr, Expr, Kind, Program, Ref, Text
+from aespec.records import dataclass
 from aespec.source import Source, Span
 
 

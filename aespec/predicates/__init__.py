@@ -10,11 +10,11 @@ import functools
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from aespec.model.chooser import Chooser
 from aespec.model.edit import Edit
+from aespec.records import dataclass
 from aespec.runtime.signature import Signature
 from aespec.runtime.state import State, Verdict
 

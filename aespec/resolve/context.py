@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from aespec.model.expressions import Kind, Ref
+from aespec.records import dataclass
 from aespec.resolve.findings import Findings, shorten
 from aespec.resolve.scope import Scope
 from aespec.source import Source, Span

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 
+from aespec.records import dataclass
 from aespec.resolve.paths import has_control, relative_fault
 
 LARGEST_ASSET_BYTES = 64 * 1024**2

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
 
 from aespec.model.expressions import CallExpr, Const, Expr, Kind, ListExpr, iterate_refs
 from aespec.model.places import head
+from aespec.records import dataclass
 from aespec.resolve.context import Context
 from aespec.resolve.expressions import refuse_depth, resolve_value, type_of
 from aespec.resolve.findings import listed

@@ -6,7 +6,9 @@ import ast
 import re
 import warnings
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from aespec.records import dataclass
 
 LARGEST_PROGRAM = 1024**2
 """Characters. A program has some hundred lines; one that is larger holds data, which is an asset."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar
 
 from aespec.diagnostics.diagnostic import Label
 from aespec.model.expressions import Text
 from aespec.model.places import head
+from aespec.records import dataclass
 from aespec.resolve.blocks import BLOCKS, EXPANDED, LANGUAGES, RESERVED_WORDS, places_of
 from aespec.resolve.context import Context
 from aespec.resolve.converters import CONVERTERS, convert

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from aespec.records import dataclass
 from aespec.source import Span
 from aespec.syntax.nodes import CallValue, Heredoc, ListValue, MapValue, Name, Statement, String, Value
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 
 from aespec import rules
@@ -14,6 +13,7 @@ from aespec.diagnostics.order import in_order
 from aespec.diagnostics.suggest import suggest
 from aespec.model.lock import Lock
 from aespec.model.task import Allow, CheckedTask, Task
+from aespec.records import dataclass
 from aespec.rules.api import Rule, Subject
 
 NOT_RULES = frozenset({"api", "explanations", "registry"})

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from aespec.records import dataclass
 from aespec.source import Source, Span
 from aespec.syntax.nodes import (
     Arg,

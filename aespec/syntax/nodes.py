@@ -5,10 +5,11 @@ Every node has a `span` that doesn't take part in comparison, so `parse(print(tr
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from typing import TypeAlias
 
+from aespec.records import dataclass
 from aespec.source import Source, Span
 
 

@@ -5,10 +5,11 @@ The parser never raises on a text: the tree holds what could be read, the diagno
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from aespec.diagnostics.diagnostic import Diagnostic, Severity
+from aespec.records import dataclass
 from aespec.source import Source, Span
 from aespec.syntax.grammar import load_parser
 from aespec.syntax.lexer import REPORTS_MAX, Lexer
@@ -102,13 +103,11 @@ class Driver:
         """All statements that could be read."""
         from lark.exceptions import UnexpectedToken
 
-        from aespec.syntax import mistakes
-
         index, furthest, stuck, failures = 0, -1, 0, 0
         while index < len(self.tokens):
             token = self.tokens[index]
             if self.is_after_keyword and token.type in {"NAME", "PATH"} and token.is_first_on_line:
-                mistakes.misplaced_label(self, token)
+                self.mistakes.misplaced_label(self, token)
             try:
                 self.feed(token)
             except UnexpectedToken:
@@ -118,13 +117,20 @@ class Driver:
                 # Going on may mean reading a token again: only a failure further on is progress.
                 stuck = stuck + 1 if index <= furthest else 0
                 furthest = max(furthest, index)
-                index = self.skip(furthest + 1) if stuck > 6 else mistakes.recover(self, index)
+                index = self.skip(furthest + 1) if stuck > 6 else self.mistakes.recover(self, index)
                 continue
             index += 1
             if len(self.brackets) > DEPTH_MAX:
-                self.report(mistakes.deep_nesting(token.span))
+                self.report(self.mistakes.deep_nesting(token.span))
                 return ()
         return self.result
+
+    @property
+    def mistakes(self) -> ModuleType:
+        """What goes on after a token that doesn't fit; imported only then, as most texts have none."""
+        from aespec.syntax import mistakes
+
+        return mistakes
 
     def feed(self, token: Token) -> None:
         """Take one token in. Raises lark's UnexpectedToken, and then nothing was taken."""

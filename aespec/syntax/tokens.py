@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from aespec.diagnostics.diagnostic import Diagnostic
+from aespec.records import dataclass
 from aespec.source import Span
 from aespec.syntax.nodes import Comment, Heredoc, Number, String
 

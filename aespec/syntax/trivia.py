@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
+from aespec.records import dataclass
 from aespec.source import Span
 from aespec.syntax.nodes import (
     Arg,

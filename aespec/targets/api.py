@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from aespec.bundle.plan import BundlePlan
@@ -11,6 +11,7 @@ from aespec.diagnostics.diagnostic import Diagnostic
 from aespec.model.instance import Instance
 from aespec.model.lock import Lock
 from aespec.model.task import CheckedTask
+from aespec.records import dataclass
 
 NETWORKS = ("compose", "harbor")
 """Who keeps the network away: the bundle's own Compose files, or the consumer by the task's settings."""

@@ -21,7 +21,8 @@ from aespec.bundle.examples import PlannedScript, examples_to_json, plan_script
 from aespec.bundle.faults import Faults
 from aespec.bundle.instruction import render_instruction, stated_values
 from aespec.bundle.lock import lock_digest
-from aespec.bundle.manifest import RECIPES_PATH, recipes_to_json
+from aespec.bundle.manifest import recipes_to_json
+from aespec.bundle.places import RECIPES_PATH
 from aespec.bundle.plan import BundlePlan, PlannedFile
 from aespec.bundle.quoting import UnquotableError
 from aespec.bundle.recipe import Packages, Recipe

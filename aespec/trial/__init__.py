@@ -3,7 +3,7 @@
 `run_trial` is `collect` (the agent's half, which freezes an end state) and `verify` (the judge's half).
 """
 
-from aespec.bundle.write import BundleError
+from aespec.bundle.disk import BundleError
 from aespec.trial.acting import collect
 from aespec.trial.agents import NOP, ORACLE, Agent, AgentError, example_agent, find_agent, script_agent
 from aespec.trial.examples import BundleExample, Examples, ScriptText, read_examples

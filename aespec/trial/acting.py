@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from aespec.bundle.plan import Bundle
-from aespec.bundle.write import BundleError
+from aespec.bundle.disk import BundleError
 from aespec.model.edit import Edit
 from aespec.model.edits import EditError, apply_edit, edit_mode, edit_target, occurrences
 from aespec.model.json_text import json_digest

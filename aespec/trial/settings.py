@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from aespec.bundle.plan import Bundle
-from aespec.bundle.write import BundleError
+from aespec.bundle.disk import BundleError
 from aespec.sandbox.api import SandboxLimits
 
 

@@ -13,7 +13,8 @@ import pytest
 
 from aespec.bundle import BundleError, BundlePlan, PlannedFile, Recipe, is_bundle, open_bundle, write
 from aespec.bundle import write as write_module_function
-from aespec.bundle.manifest import MANIFEST_PATH, recipes_to_json
+from aespec.bundle.manifest import recipes_to_json
+from aespec.bundle.places import MANIFEST_PATH
 from aespec.bundle.recipe import AddUser, Copy, MakeFolder, Packages, Raw, Shell
 from aespec.model.json_text import write_json
 

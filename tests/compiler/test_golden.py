@@ -13,7 +13,8 @@ import sys
 
 import pytest
 
-from aespec.bundle.manifest import MANIFEST_PATH, build_manifest
+from aespec.bundle.manifest import build_manifest
+from aespec.bundle.places import MANIFEST_PATH
 from aespec.model.json_text import write_json
 from aespec.predicates.shipping import shipped_files
 from tests.compiler import golden

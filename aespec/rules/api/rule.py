@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from aespec.diagnostics.diagnostic import Diagnostic, Fix, Label, Severity
 from aespec.model.places import first_line
+from aespec.records import dataclass
 from aespec.source import Span
 
 

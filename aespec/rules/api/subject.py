@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from aespec import predicates
@@ -39,6 +38,7 @@ from aespec.model.task import (
     Setup,
     Task,
 )
+from aespec.records import dataclass
 from aespec.runtime.signature import Signature
 
 _NUMBER = re.compile(r"(?<![\w.])-?\d[\d_,]*(?:\.\d+)?(?:[eE][+-]?\d+)?%?")
