@@ -21,7 +21,7 @@ from urllib.parse import quote
 
 from aespec.bundle.recipe import Copy, Recipe, RecipeStep, Shell
 from aespec.resources import cache_folder
-from aespec.sandbox.api import SandboxError
+from aespec.sandbox.api import Difference, Image, SandboxError
 
 _ID_LENGTH = 24  # of 64 hex digits: a mount has one page for the names of all its layers
 _BUILD_VERSION = 1  # raise it when the same step comes to make something else
@@ -69,6 +69,12 @@ def recipe_digest(base_digest: str, recipe: Recipe, context: Path) -> str:
     for step in recipe.steps:
         digest = chain_digest(digest, describe_step(step, context))
     return chain_digest(digest, {"env": recipe.env, "workdir": recipe.workdir, "user": recipe.user})
+
+
+def difference_digest(image: Image, difference: Difference) -> str:
+    """The digest of an image with a difference laid over it."""
+    content = hashlib.sha256(difference.archive).hexdigest()
+    return chain_digest(image.digest, {"difference": content, "deleted": difference.deleted})
 
 
 @contextlib.contextmanager

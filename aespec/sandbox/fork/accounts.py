@@ -33,9 +33,10 @@ def _text(path: str) -> str:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     except OSError:
         return ""
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):  # a folder can be opened, too
+        os.close(descriptor)
+        return ""
     with open(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return ""
         return file.read(_LARGEST_FILE_BYTES).decode("utf-8", "surrogateescape")
 
 

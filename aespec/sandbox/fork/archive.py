@@ -170,10 +170,10 @@ def pack(paths: Sequence[str], target: BinaryIO, *, limit_bytes: int) -> None:
     wanted = sorted({inner_path(path) for path in paths})
     seen: set[str] = set()
     room = limit_bytes
-    with tarfile.open(fileobj=target, mode="w|", format=tarfile.PAX_FORMAT, bufsize=_CHUNK_BYTES) as archive:
+    with tarfile.open(fileobj=target, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for path in sorted({found for start in wanted for found in _walk(start)}):
             status = os.lstat(path)
-            entry = _describe(path, status)
+            entry = describe(path, status)
             if entry is None or path in seen:
                 continue
             seen.add(path)
@@ -210,7 +210,8 @@ def _walk(start: str) -> Iterator[str]:
                         yield entry.path
 
 
-def _describe(path: str, status: os.stat_result) -> tarfile.TarInfo | None:
+def describe(path: str, status: os.stat_result, *, root: str = "") -> tarfile.TarInfo | None:
+    """The head of the entry for an absolute path, whose file lies below `root`; None for what is left out."""
     entry = tarfile.TarInfo(path.lstrip("/") or ".")
     entry.mode = stat.S_IMODE(status.st_mode)
     entry.uid, entry.gid = status.st_uid, status.st_gid
@@ -221,7 +222,7 @@ def _describe(path: str, status: os.stat_result) -> tarfile.TarInfo | None:
         entry.type = tarfile.DIRTYPE
     elif stat.S_ISLNK(status.st_mode):
         entry.type = tarfile.SYMTYPE
-        entry.linkname = os.readlink(path)
+        entry.linkname = os.readlink(f"{root}{path}")
     else:
         return None
     return entry

@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aespec.bundle.recipe import Recipe
-from aespec.sandbox.api import Abilities, Image, SandboxError, SandboxLimits
+from aespec.sandbox.api import Abilities, Difference, Image, SandboxError, SandboxLimits
 from aespec.sandbox.fork import archive, build, cell, roots
 from aespec.sandbox.fork.cgroup import ControlGroup, reap_groups
 from aespec.sandbox.fork.identity import Identity, find_identity
@@ -17,7 +17,7 @@ from aespec.sandbox.fork.pool import GroupLimits, Pool
 from aespec.sandbox.fork.probe import Probe, probe
 from aespec.sandbox.fork.slot import ForkSlot, Rights
 from aespec.sandbox.fork.worker import Worker
-from aespec.sandbox.layers import Store
+from aespec.sandbox.layers import Store, difference_digest, full_disk, layer_id
 
 _CERTIFICATE_PLACES = (
     "/etc/ssl/certs/ca-certificates.crt",
@@ -128,6 +128,28 @@ class ForkSandbox:
         self._ready()
         return roots.import_tar(name, tar, self._workshop()).digest
 
+    def freeze(self, image: Image, difference: Difference) -> Image:
+        """See the contract: one more layer over the image's own."""
+        root = _root_of(image)
+        store = self._workshop().store
+        digest = difference_digest(image, difference)
+
+        def make(name: str) -> dict[str, str]:
+            with self._open_root(
+                root.lowers, root.trees, {}, build.BUILD_LIMITS, name, is_build=True
+            ) as slot:
+                try:
+                    slot.put(difference.archive, clean=difference.deleted)
+                except SandboxError as error:
+                    if "is full" in str(error):
+                        raise full_disk(store.folder) from None
+                    raise
+            return {"over": image.digest}
+
+        if store.find(digest) is None:
+            store.make(digest, make)
+        return replace(image, digest=digest, reference=ForkRoot((layer_id(digest), *root.lowers), root.trees))
+
     def _workshop(self) -> build.Workshop:
         _, identity = self._ready()
         return build.Workshop(self._store_of(identity), identity, self._open_root)
@@ -142,9 +164,7 @@ class ForkSandbox:
     def open(self, image: Image, limits: SandboxLimits) -> Iterator[ForkSlot]:
         """See the contract. What a slot writes is bounded by `disk_bytes` and goes with it."""
         found, _ = self._ready()
-        root = image.reference
-        if not isinstance(root, ForkRoot):
-            raise SandboxError("this image was not made by the fork sandbox")
+        root = _root_of(image)
         with contextlib.ExitStack() as stack:
             upper = ""
             if found.facts["upper"] == "disk":
@@ -200,6 +220,12 @@ class ForkRoot:
 
     lowers: tuple[str, ...]
     trees: tuple[tuple[str, str], ...]
+
+
+def _root_of(image: Image) -> ForkRoot:
+    if not isinstance(image.reference, ForkRoot):
+        raise SandboxError("this image was not made by the fork sandbox")
+    return image.reference
 
 
 def _bounds_memory(group: ControlGroup | None) -> bool:

@@ -27,7 +27,8 @@ from aespec.sandbox.layers import (
 )
 from aespec.sandbox.tars import Entry, pack
 
-_BUILD_LIMITS = SandboxLimits(memory_bytes=8 << 30, disk_bytes=16 << 30, processes=4096, cpu=64.0)
+BUILD_LIMITS = SandboxLimits(memory_bytes=8 << 30, disk_bytes=16 << 30, processes=4096, cpu=64.0)
+"""What a build step gets: wide, since its author isn't a solver, but an end there is."""
 _STEP_TIMEOUT_S = 1800.0
 _KEPT_OUTPUT_BYTES = 1 << 20
 _SHOWN_LINES = 12
@@ -107,7 +108,7 @@ def build_steps(
             name: str, group: tuple[RecipeStep, ...] = group, below: tuple[str, ...] = below
         ) -> dict[str, Any]:
             env = {**base.env, **(dict(recipe.env) if isinstance(group[0], Shell) else {})}
-            with workshop.open_root(below, base.trees, env, _BUILD_LIMITS, name, is_build=True) as slot:
+            with workshop.open_root(below, base.trees, env, BUILD_LIMITS, name, is_build=True) as slot:
                 _do_steps(slot, group, context, workshop, say)
             return {}
 
@@ -118,7 +119,7 @@ def build_steps(
         digest = chain_digest(digest, {"step": "finish", "workdir": recipe.workdir})
 
         def finish(name: str, below: tuple[str, ...] = lowers) -> dict[str, Any]:
-            with workshop.open_root(below, base.trees, base.env, _BUILD_LIMITS, name, is_build=True) as slot:
+            with workshop.open_root(below, base.trees, base.env, BUILD_LIMITS, name, is_build=True) as slot:
                 _make_folder(slot, recipe.workdir)
                 slot.put(b"", clean=[SETUP_FOLDER])
             return {}

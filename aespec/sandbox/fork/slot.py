@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aespec.sandbox.api import Outcome, Program, SandboxError, SandboxLimits, UncarriableError
+from aespec.sandbox.api import Difference, Outcome, Program, SandboxError, SandboxLimits, UncarriableError
 from aespec.sandbox.endings import read_exit, read_signal
 from aespec.sandbox.fork import cell
 from aespec.sandbox.fork import filter as seccomp
@@ -68,6 +69,12 @@ class ForkSlot:
     def get(self, paths: Sequence[str], *, limit_bytes: int = 1024**3) -> bytes:
         """See the contract."""
         return self._ask({"do": "get", "paths": list(paths), "limit_bytes": limit_bytes})[1][0]
+
+    def difference(self, *, limit_bytes: int = 1024**3) -> Difference:
+        """See the contract: by the writable layer. A second name of a file is a link in the tar."""
+        order = {"do": "difference", "limit_bytes": limit_bytes}
+        archive, gone = self._ask(order)[1]
+        return Difference(archive, tuple(json.loads(gone)))
 
     def run(self, program: Program) -> Outcome:
         """See the contract. A program is process 2 of a namespace of its own."""
@@ -135,7 +142,7 @@ class ForkSlot:
 
     def _explain(self, error: OrderFailed, order: Mapping[str, Any]) -> SandboxError:
         is_odd = error.kind == "archive" or error.errno in (errno.ENAMETOOLONG, errno.ELOOP)
-        if order["do"] == "get" and is_odd:
+        if order["do"] in ("get", "difference") and is_odd:
             return UncarriableError(str(error), boundary="spec")
         if error.kind in ("archive", "user", "cwd"):
             return SandboxError(str(error), boundary="spec")

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import encodings.ascii
 import encodings.latin_1
+import json
 import os
 import select
 import stat
@@ -19,7 +20,7 @@ import time
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeAlias
 
-from aespec.sandbox.fork import archive, cell, kernel, watch, wire
+from aespec.sandbox.fork import archive, cell, changes, kernel, watch, wire
 
 Answer: TypeAlias = tuple[dict[str, Any], list[bytes]]
 
@@ -28,6 +29,7 @@ BASE = "/tmp"
 
 _ROOT = f"{BASE}/root"
 _SLOT = f"{BASE}/slot"
+_VIEW = f"{BASE}/view"
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _DEVICE_LINKS = {
     "fd": "/proc/self/fd",
@@ -50,6 +52,7 @@ class Supervisor:
         self._parent = parent
         self._trees: dict[str, int] = {}
         self._places: dict[str, str] = {}
+        self._layers: tuple[list[str], str] = ([], "")
         self._life_read, self._life_write = os.pipe()
 
     def serve(self) -> None:
@@ -74,6 +77,7 @@ class Supervisor:
             "run": self._run,
             "put": self._put,
             "get": self._get,
+            "difference": self._difference,
             "unpack": self._unpack,
             "remove": self._remove,
         }
@@ -151,6 +155,7 @@ class Supervisor:
         if len(options) >= _PAGE_BYTES:
             raise archive.ArchiveError("the image has more layers than one overlay can hold")
         kernel.mount("overlay", _ROOT, "overlay", _SAFE, options)
+        self._layers = (order["lowers"], f"{place}/fs")
         for target, place in self._places.items():
             if target.startswith("/"):
                 self._show(place, target)
@@ -236,8 +241,23 @@ class Supervisor:
                     archive.pack(order["paths"], target, limit_bytes=order["limit_bytes"])
 
             _act_in_root(pack, _ROOT)
-            os.lseek(descriptor, 0, os.SEEK_SET)
-            return {}, [wire.read_exactly(descriptor, os.fstat(descriptor).st_size)]
+            return {}, [_content(descriptor)]
+
+    def _difference(self, order: dict[str, Any], _: list[bytes]) -> Answer:
+        """What was written since the root was put together: a tar, and as JSON the paths that are gone."""
+        shown = {target[:at] for target in self._places for at in _ends_of_parts(target)}
+        with contextlib.ExitStack() as stack:
+            tar, gone = _memory_file(stack, b""), _memory_file(stack, b"")
+
+            def pack() -> None:
+                with open(tar, "wb", closefd=False) as target:
+                    deleted = changes.pack_difference(target, limit_bytes=order["limit_bytes"], shown=shown)
+                wire.write_all(gone, json.dumps(deleted).encode())
+
+            stack.callback(changes.hide_layers, _VIEW)
+            changes.show_layers(_VIEW, *self._layers)
+            _act_in_root(pack, _VIEW)
+            return {}, [_content(tar), _content(gone)]
 
     # --- layers ------------------------------------------------------------------------------------------
 
@@ -291,6 +311,15 @@ def _memory_file(stack: contextlib.ExitStack, content: bytes) -> int:
     wire.write_all(descriptor, content)
     os.lseek(descriptor, 0, os.SEEK_SET)
     return descriptor
+
+
+def _content(descriptor: int) -> bytes:
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return wire.read_exactly(descriptor, os.fstat(descriptor).st_size)
+
+
+def _ends_of_parts(path: str) -> list[int]:
+    return [at for at, letter in enumerate(path) if letter == "/" and at] + [len(path)]
 
 
 def _act_in_root(act: Callable[[], None], root: str) -> None:
