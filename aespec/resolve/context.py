@@ -100,6 +100,11 @@ _PLURALS = {
 }
 
 
+def is_free(name: Name) -> bool:
+    """Whether a name may stand for an argument or an item of `each`: it means nothing else."""
+    return len(name.parts) == 1 and name.text not in {*KINDS, "true", "false", "none", "check", "checks"}
+
+
 def is_reference(name: Name) -> bool:
     """Whether a name has the form of a value's: a known prefix and at least one more part."""
     return len(name.parts) > 1 and name.parts[0] in KINDS

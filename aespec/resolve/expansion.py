@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from aespec.model.places import head
-from aespec.resolve.context import Context
+from aespec.resolve.context import Context, is_free
 from aespec.resolve.findings import listed, shorten
 from aespec.resolve.scope import Bound, Fragment, Scope, bind, dereference, measure
 from aespec.syntax.nodes import Arg, ListValue, Name, Statement, Value
@@ -98,6 +98,15 @@ def _each(context: Context, statement: Statement, scope: Scope) -> Iterator[tupl
             statement.keyword_span,
             why="It repeats its body once for every item of the list.",
             help='Write `each x (in = ["a", "b"]) { … }`.',
+        )
+        return
+    if not is_free(label):
+        context.findings.error(
+            "invalid-name",
+            f"`{label.text}` means something else and can't be the name of an `each`",
+            label.span,
+            why="In the body it would stand for the items, and no longer for what it means everywhere.",
+            help='Take another name: `each item (in = ["a", "b"]) { … }`.',
         )
         return
     if _is_too_nested(context, statement, scope):

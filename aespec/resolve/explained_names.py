@@ -198,9 +198,10 @@ reject "unsorted" (breaks = report.order) { … }
 # invalid-name: the name has another form
 ## What
 A name holds characters that it can't have where it ends up: in ids, folder names, or as a variable of a
-program.
+program. Or it is that of an argument or an `each`, and means something else already: `p`, `answer`, `check`.
 ## Why
-Values are variables in programs, so they have `_` and no `-`; tasks name folders and images.
+Values are variables in programs, so they have `_` and no `-`; tasks name folders and images. What `p.rows`
+and `{{ check.total }}` mean doesn't depend on where they stand.
 ## Bad
 param row-count = int(80, 400)
 ## Good
@@ -273,6 +274,16 @@ It would never end.
 use web = "web.aes"      # and web.aes has: use main = "task.aes"
 ## Good
 use web = "web.aes"
+
+# unused-argument: the fragment never uses an argument
+## What
+Nothing in the body of a fragment names one of its arguments.
+## Why
+Whoever uses the fragment has to give it, and it changes nothing: often another name was meant in the body.
+## Bad
+fragment kept (path, why) { check kept { unchanged(path) } }
+## Good
+fragment kept (path) { check kept { unchanged(path) } }
 
 # unused-fragment: the fragment is never used
 ## What

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from aespec.diagnostics.diagnostic import Fix, Label, TextEdit
+from aespec.diagnostics.diagnostic import Diagnostic, Fix, Label, Severity, TextEdit
 from aespec.model.places import first_line
-from aespec.resolve.context import KINDS, Context
+from aespec.resolve.context import Context, is_free
 from aespec.resolve.files import FileFault, find_beside
 from aespec.resolve.findings import shorten
 from aespec.resolve.kinds import ID
 from aespec.resolve.reading import LONGEST_NAME
-from aespec.resolve.scope import Fragment, Library
+from aespec.resolve.scope import Fragment, Library, iterate_names
 from aespec.source import Source, Span
 from aespec.syntax.nodes import Name, Statement, String, TaskSyntax
 
@@ -118,7 +118,7 @@ def _add_fragment(context: Context, library: Library, statement: Statement) -> N
     name = _name_of(context, statement, taken)
     params: dict[str, Span] = {}
     for arg in statement.args or ():
-        if arg.name is None and isinstance(arg.value, Name) and _may_be_parameter(arg.value):
+        if arg.name is None and isinstance(arg.value, Name) and is_free(arg.value):
             is_taken(context, arg.value.text, arg.span, params, "two arguments are called")
         else:
             _report_parameter(context, arg.span)
@@ -135,11 +135,25 @@ def _add_fragment(context: Context, library: Library, statement: Statement) -> N
     if name is not None and isinstance(statement.label, Name):
         span = statement.label.span
         library.fragments[name] = Fragment(name, tuple(params), statement.body, library, span)
+        _note_idle_parameters(context, name, params, statement.body)
 
 
-def _may_be_parameter(name: Name) -> bool:
-    """Whether a bare name is free to be an argument: it means nothing else in values or texts."""
-    return len(name.parts) == 1 and name.text not in {*KINDS, "true", "false", "none", "check", "checks"}
+def _note_idle_parameters(
+    context: Context, name: str, params: dict[str, Span], body: tuple[Statement, ...]
+) -> None:
+    named = set(iterate_names(body)) if params else set()
+    for param, span in params.items():
+        if param not in named:
+            context.findings.add(
+                Diagnostic(
+                    "unused-argument",
+                    Severity.WARNING,
+                    f"fragment `{shorten(name)}` never uses its argument `{shorten(param)}`",
+                    span,
+                    why="Whoever uses the fragment has to give it, and it changes nothing.",
+                    help="Use it, or remove it, here and where the fragment is used.",
+                )
+            )
 
 
 def _report_parameter(context: Context, span: Span) -> None:

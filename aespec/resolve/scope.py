@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 
 from aespec.records import dataclass
@@ -107,6 +107,36 @@ def measure(value: Value, scope: Scope) -> int:
     elif isinstance(value, CallValue):
         size += sum(measure(arg.value, scope) for arg in value.args)
     return min(size, _MOST_MEASURED)
+
+
+def iterate_names(statements: Iterable[Statement]) -> Iterator[str]:
+    """The bare names, or the first parts of dotted ones, that statements look up anywhere, in texts too."""
+    for statement in statements:
+        is_expanded = statement.name in {"each", "use"} and statement.value is None
+        own = "" if not is_expanded or statement.label is None else statement.label.span.text
+        label = None if is_expanded else statement.label
+        args = (arg.value for arg in statement.args or ())
+        for value in (label, statement.sentence, statement.value, statement.heredoc, *args):
+            if value is not None:
+                yield from _names_of(value)
+        yield from (name for name in iterate_names(statement.body or ()) if name != own)
+
+
+def _names_of(value: Value) -> Iterator[str]:
+    if isinstance(value, Name):
+        yield value.parts[0]
+    elif isinstance(value, String | Heredoc):
+        text = value.value if isinstance(value, String) else value.text
+        yield from (match[1] for match in _PLACE.finditer(text))
+    elif isinstance(value, ListValue):
+        for item in value.items:
+            yield from _names_of(item)
+    elif isinstance(value, MapValue):
+        for entry in value.entries:
+            yield from _names_of(entry.value)
+    elif isinstance(value, CallValue):
+        for arg in value.args:
+            yield from _names_of(arg.value)
 
 
 def _size_of(name: str, scope: Scope) -> int:
