@@ -25,7 +25,7 @@ def folder(name: str) -> Path:
 
 
 def cache_folder() -> Path:
-    """Where everything lies that can be made again: layers, results of programs, tables of the grammar.
+    """Where everything lies that can be made again: layers, results of programs, journals.
 
     `$AESPEC_CACHE`, else `aespec` in `$XDG_CACHE_HOME` (ignored where relative, as its standard says), else
     `~/.cache/aespec`. It may be missing, or not writable.

@@ -55,7 +55,7 @@ def _join(first: Span, last: Span) -> Span:
 class NodeBuilder:
     """One method per rule of `grammar/aes.lark`, given its children: tokens and nodes.
 
-    Lark finds the methods by name; a base class of its own isn't needed, and would import it.
+    The tables name the methods.
     """
 
     def start(self, children: list[Any]) -> tuple[Statement, ...]:

@@ -6,18 +6,15 @@ The parser never raises on a text: the tree holds what could be read, the diagno
 from __future__ import annotations
 
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aespec.diagnostics.diagnostic import Diagnostic, Severity
 from aespec.records import dataclass
 from aespec.source import Source, Span
-from aespec.syntax.grammar import load_parser
+from aespec.syntax.automaton import Automaton, MisfitError
 from aespec.syntax.lexer import REPORTS_MAX, Lexer
 from aespec.syntax.nodes import Statement, TaskSyntax
 from aespec.syntax.tokens import CLOSERS, END, OPENERS, Token, Words
-
-if TYPE_CHECKING:
-    from lark.parsers.lalr_interactive_parser import InteractiveParser
 
 DEPTH_MAX = 64
 """How many brackets may be open at once: far beyond any spec, and well within Python's own recursion."""
@@ -82,10 +79,8 @@ class Driver:
     """Feeds the tokens to the parse tables; `mistakes` says what is wrong where they don't fit."""
 
     def __init__(self, words: Words) -> None:
-        parser: InteractiveParser = load_parser().parse_interactive()
-        self.parser = parser
-        self.state = parser.parser_state
-        self.table: dict[Any, dict[str, Any]] = self.state.parse_conf.states
+        self.automaton = Automaton()
+        self.table = self.automaton.table
         self.words = words
         self.tokens = words.tokens
         self.reports = list(words.diagnostics)
@@ -93,16 +88,14 @@ class Driver:
         self.brackets: list[Bracket] = []
         self.closed_early: list[Token] = []
         self.closed_late: list[Token] = []
-        start = self.table[self.state.position]
-        self.keyword_states = {start["NAME"][1], start["PATH"][1]}
-        self.labelled_state = start["keyword"][1]
+        start = self.table[self.automaton.states[0]]
+        self.keyword_states = {start["NAME"], start["PATH"]}
+        self.labelled_state = start["keyword"]
         self.quiet_lines = {d.span.position[0] for d in words.diagnostics if d.span is not None}
         self.result: tuple[Statement, ...] = ()
 
     def run(self) -> tuple[Statement, ...]:
         """All statements that could be read."""
-        from lark.exceptions import UnexpectedToken
-
         index, furthest, stuck, failures = 0, -1, 0, 0
         while index < len(self.tokens):
             token = self.tokens[index]
@@ -110,7 +103,7 @@ class Driver:
                 self.mistakes.misplaced_label(self, token)
             try:
                 self.feed(token)
-            except UnexpectedToken:
+            except MisfitError:
                 failures += 1
                 if failures > FAILURES_MAX or len(self.reports) >= 2 * REPORTS_MAX:
                     return ()
@@ -133,13 +126,13 @@ class Driver:
         return mistakes
 
     def feed(self, token: Token) -> None:
-        """Take one token in. Raises lark's UnexpectedToken, and then nothing was taken."""
-        depth = len(self.state.state_stack)
-        ended = self.state.feed_token(token, token.type == END)  # type: ignore[arg-type]  # has type and span
+        """Take one token in. Raises MisfitError, and then nothing was taken."""
         if token.type == END:
-            self.result = ended
-        elif token.type in OPENERS:
-            depth = len(self.state.state_stack) - 1
+            self.result = self.automaton.finish()
+        else:
+            self.automaton.feed(token.type, token)
+        if token.type in OPENERS:
+            depth = len(self.automaton.states) - 1
             self.brackets.append(Bracket(token, depth, self.is_at_statement))
         elif token.type in CLOSERS:
             bracket = self.brackets.pop()
@@ -153,17 +146,17 @@ class Driver:
     @property
     def is_at_statement(self) -> bool:
         """Whether a statement may begin here, with nothing half read."""
-        return "statement" in self.table[self.state.state_stack[-1]]
+        return "statement" in self.table[self.automaton.states[-1]]
 
     @property
     def is_after_keyword(self) -> bool:
         """Whether the token taken in last is the keyword of a statement."""
-        return self.state.state_stack[-1] in self.keyword_states
+        return self.automaton.states[-1] in self.keyword_states
 
     @property
     def is_after_label(self) -> bool:
         """Whether the token taken in last is the label of a statement."""
-        states = self.state.state_stack
+        states = self.automaton.states
         is_word = bool(self.fed) and self.fed[-1].type not in OPENERS
         return is_word and len(states) > 1 and states[-2] == self.labelled_state
 
@@ -178,16 +171,14 @@ class Driver:
 
     def accepted(self) -> frozenset[str]:
         """The terminals that could come next."""
-        return frozenset(self.parser.accepts())  # type: ignore[no-untyped-call]
+        return self.automaton.accepted()
 
     def insert(self, kind: str, at: int) -> bool:
         """Take in a token that the text lacks; False where it doesn't fit either."""
-        from lark.exceptions import UnexpectedToken
-
         source = self.tokens[-1].span.source
         try:
             self.feed(Token(kind, Span(source, at, at)))
-        except UnexpectedToken:
+        except MisfitError:
             return False
         return True
 
@@ -200,13 +191,13 @@ class Driver:
 
     def undo(self) -> None:
         """Give back the token taken in last, which must not have been part of any rule yet."""
-        self.state.state_stack.pop()
-        self.state.value_stack.pop()
+        self.automaton.states.pop()
+        self.automaton.values.pop()
         self.fed.pop()
 
     def skip(self, index: int) -> int:
         """Drop the statement that is half read, and the tokens up to where the next may begin."""
-        states, values = self.state.state_stack, self.state.value_stack
+        states, values = self.automaton.states, self.automaton.values
         dropped: Any = None
         while not (self.is_at_statement and len(states) <= self._depth() + 2):
             states.pop()
