@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from dataclasses import field
 from functools import cached_property
@@ -24,7 +25,7 @@ class Source:
     @cached_property
     def line_starts(self) -> tuple[int, ...]:
         """Offsets, in characters, at which each line begins."""
-        return (0, *(i + 1 for i, char in enumerate(self.text) if char == "\n"))
+        return (0, *(found.end() for found in re.finditer("\n", self.text)))
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column of a character offset, both counted from 1."""
