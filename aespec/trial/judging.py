@@ -24,7 +24,11 @@ VERIFIER_FILES = ("reward.json", "reward.txt", "reward-details.json", "ctrf.json
 
 @dataclass(frozen=True, slots=True)
 class Perturbation:
-    """Another surrounding for the verifier. `checks` replaces `/tests/checks.json`; the rest as named."""
+    """Another surrounding for the verifier. `checks` replaces `/tests/checks.json`; the rest as named.
+
+    `entries` are laid over the verifier's state as root before it starts, in either mode; the files at and
+    below the paths in `keep` are handed out after it (`Judgement.files`). Both serve observation.
+    """
 
     name: str
     env: Mapping[str, str] = field(default_factory=dict)
@@ -32,6 +36,8 @@ class Perturbation:
     cores: int | None = None
     checks: bytes | None = None
     is_reversed: bool = False
+    entries: tuple[Entry, ...] = ()
+    keep: tuple[str, ...] = ()
 
 
 def verify(
