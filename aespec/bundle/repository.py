@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from aespec.model.branches import IMPORTED, branch_clash, branch_fault
 from aespec.model.expressions import Values
 from aespec.model.instance import FixtureFile, RepoFiles
-from aespec.model.paths import is_below
 from aespec.model.rendering import render
 from aespec.model.task import CommitStep, RepoStep
 from aespec.source import Span
@@ -25,10 +25,6 @@ FIRST_COMMIT = datetime(2024, 1, 1, 9, 0, tzinfo=UTC)
 
 AUTHOR = "Alex Doe <alex@example.com>"
 """Who wrote a commit that names nobody."""
-
-
-IMPORTED = "aespec-import"
-"""The branch that the stream is read into; `repo.sh` deletes it."""
 
 
 class RepositoryError(ValueError):
@@ -51,6 +47,14 @@ class Blob:
 
 
 Tree = Mapping[str, Blob]
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """What a commit leaves: its whole tree; `parent` is an index into the history, None for the first."""
+
+    parent: int | None
+    tree: Tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,26 +88,48 @@ def build_repository(step: RepoStep, files: RepoFiles, values: Values) -> Reposi
     """The history; a branch starts from the commit written before its first. Raises `RepositoryError`."""
     commits: list[Commit] = []
     branches: dict[str, int] = {}
-    for at, (written, puts) in enumerate(zip(step.commits, files.commits, strict=True)):
+    for at, (written, puts, grown) in enumerate(
+        zip(step.commits, files.commits, grow(step, files, values), strict=True)
+    ):
         _check_branch(written.branch, branches, written.span)
-        parent = branches.get(written.branch, at - 1 if at else None)
-        tree = dict(commits[parent].tree) if parent is not None else {}
-        _change_tree(tree, written, puts, values)
+        _check_change(commits[grown.parent].tree if grown.parent is not None else {}, written, puts, values)
         message = render(written.message, values)
-        commits.append(Commit(message, _author(written), _date(written, at), parent, tree))
+        commits.append(Commit(message, _author(written), _date(written, at), grown.parent, grown.tree))
         branches[written.branch] = at
     for name in step.deleted_branches:
         if name not in branches:
             remedy = f"There are {', '.join(sorted(branches))}."
-            raise RepositoryError("branch-unknown", f"no commit is on the branch {name}", step.span, remedy)
+            raise RepositoryError("unknown-branch", f"no commit is on the branch {name}", step.span, remedy)
         del branches[name]
     if step.checkout not in branches:
         remedy = (
             f"Check out one of {', '.join(sorted(branches)) or 'its branches'}, or commit to {step.checkout}."
         )
         message = f"the repository has no branch {step.checkout} to check out"
-        raise RepositoryError("branch-unknown", message, step.span, remedy)
+        raise RepositoryError("unknown-branch", message, step.span, remedy)
     return Repository(files.path, files.owner, tuple(commits), branches, step.checkout)
+
+
+def grow(step: RepoStep, files: RepoFiles, values: Values) -> tuple[Grown, ...]:
+    """What each commit leaves, as far as its files are made; what no history could hold is passed over."""
+    found: list[Grown] = []
+    tips: dict[str, int] = {}
+    for at, (written, puts) in enumerate(zip(step.commits, files.commits, strict=True)):
+        parent = tips.get(written.branch, at - 1 if at else None)
+        tree = dict(found[parent].tree) if parent is not None else {}
+        for delete in written.deletes:
+            tree.pop(render(delete, values), None)
+        tree.update((put.path, Blob(put.data, 0o755 if put.mode & 0o111 else 0o644)) for put in puts)
+        found.append(Grown(parent, tree))
+        tips[written.branch] = at
+    return tuple(found)
+
+
+def checked_out(step: RepoStep, files: RepoFiles, values: Values) -> Tree:
+    """The files that the checkout leaves, as far as they are made; of no commit, none."""
+    grown = grow(step, files, values)
+    tips = [at for at, written in enumerate(step.commits) if written.branch == step.checkout]
+    return grown[tips[-1] if tips else -1].tree if grown else {}
 
 
 def import_stream(repository: Repository) -> bytes:
@@ -155,31 +181,26 @@ def _quote_path(path: str) -> bytes:
     return b'"' + body + b'"'
 
 
-def _change_tree(
-    tree: dict[str, Blob], step: CommitStep, puts: Sequence[FixtureFile], values: Values
-) -> None:
+def _check_change(before: Tree, step: CommitStep, puts: Sequence[FixtureFile], values: Values) -> None:
+    """Refuse a commit that deletes what isn't there, or puts a file where a folder is, or the reverse."""
+    tree = set(before)
     for delete in step.deletes:
         path = _check_path(render(delete, values), delete.span)
         if path not in tree:
             remedy = "Delete only what an earlier commit of its branch put there."
             raise RepositoryError("commit-path", f"{path} isn't there to delete", delete.span, remedy)
-        del tree[path]
+        tree.remove(path)
     for put in puts:
         path = _check_path(put.path, step.span)
         outer = path
         while outer := posixpath.dirname(outer):
             if outer in tree:
-                raise RepositoryError(
-                    "commit-path",
-                    f"{outer} is a file, and {path} wants a folder there",
-                    step.span,
-                    "Delete it first.",
-                )
+                message = f"{outer} is a file, and {path} wants a folder there"
+                raise RepositoryError("commit-path", message, step.span, "Delete it first.")
         if any(other.startswith(f"{path}/") for other in tree):
-            raise RepositoryError(
-                "commit-path", f"{path} is a folder already", step.span, "Delete its files first."
-            )
-        tree[path] = Blob(put.data, 0o755 if put.mode & 0o111 else 0o644)
+            message = f"{path} is a folder already"
+            raise RepositoryError("commit-path", message, step.span, "Delete its files first.")
+        tree.add(path)
 
 
 def _check_path(path: str, span: Span) -> str:
@@ -191,18 +212,15 @@ def _check_path(path: str, span: Span) -> str:
     return path
 
 
-_BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*")
-
-
 def _check_branch(name: str, others: Iterable[str], span: Span) -> None:
-    is_good = _BRANCH.fullmatch(name) and ".." not in name and not re.search(r"(\.lock|\.)(/|$)", name)
-    if not is_good or is_below(f"/{name}", f"/{IMPORTED}"):
+    fault = branch_fault(name)
+    if fault is not None:
         remedy = "Use letters, digits, `.`, `_`, `-`, and `/` between."
-        raise RepositoryError("branch-name", f"{name!r} is no name for a branch", span, remedy)
-    for other in others:
-        if name != other and (is_below(f"/{name}", f"/{other}") or is_below(f"/{other}", f"/{name}")):
-            message = f"git keeps branches as files, so {name} and {other} can't both be there"
-            raise RepositoryError("branch-name", message, span, "Rename one of them.")
+        raise RepositoryError("branch-name", f"the branch {name!r} {fault}", span, remedy)
+    other = branch_clash(name, others)
+    if other is not None:
+        message = f"git keeps branches as files, so {name} and {other} can't both be there"
+        raise RepositoryError("branch-name", message, span, "Rename one of them.")
 
 
 _PERSON = re.compile(r"(?P<name>[^<>\x00-\x1f\x7f]+?)(?:\s*<(?P<mail>[^<>\s\x00-\x1f\x7f]+)>)?")

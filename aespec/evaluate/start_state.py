@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
+from aespec.bundle.repository import checked_out
 from aespec.model.expressions import Kind, Text, Values
 from aespec.model.instance import FixtureFile, Planted, RepoFiles
 from aespec.model.paths import is_below
@@ -110,25 +111,13 @@ def start_files(
     for repo in repos:
         step = setup.steps[repo.step]
         tree = checked_out(step, repo, values) if isinstance(step, RepoStep) else {}
-        layers.setdefault(repo.step, []).extend((f"{repo.path}/{name}", data) for name, data in tree.items())
+        layers.setdefault(repo.step, []).extend(
+            (f"{repo.path}/{name}", blob.data) for name, blob in tree.items()
+        )
     found: dict[str, bytes] = {}
     for _, entries in sorted(layers.items(), key=lambda layer: layer[0]):
         found.update(entries)
     return found
-
-
-def checked_out(step: RepoStep, repo: RepoFiles, values: Values) -> dict[str, bytes]:
-    """The tree of `checkout`: a branch that is new starts where the commit before it stands."""
-    tips: dict[str, dict[str, bytes]] = {}
-    last: dict[str, bytes] = {}
-    for commit, files in zip(step.commits, repo.commits, strict=True):
-        tree = dict(tips.get(commit.branch, last))
-        for path in commit.deletes:
-            gone = render(path, values).rstrip("/")
-            tree = {name: data for name, data in tree.items() if not is_below(name, gone)}
-        tree.update((item.path, item.data) for item in files)
-        tips[commit.branch] = last = tree
-    return tips.get(step.checkout, last)
 
 
 def path_text(text: Text, values: Values) -> str | None:

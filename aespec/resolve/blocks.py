@@ -335,11 +335,11 @@ _SETUP = (
         attributes=(
             Field(
                 "delete_branch",
-                "words",
+                "branches",
                 "Branches deleted at the end; their commits stay unreachable.",
                 default=(),
             ),
-            Field("checkout", "word", "The branch that is checked out.", default="main"),
+            Field("checkout", "branch", "The branch that is checked out.", default="main"),
         ),
         children=("repo.commit",),
     ),
@@ -348,7 +348,7 @@ _SETUP = (
         "One commit.",
         label="text",
         args=(
-            Field("branch", "word", "Its branch; a new one starts from the commit before.", default="main"),
+            Field("branch", "branch", "Its branch; a new one starts from the commit before.", default="main"),
             Field("author", "string", "`Name <address>`.", default=""),
             Field("date", "date", "ISO date, perhaps with a time.", default=""),
         ),

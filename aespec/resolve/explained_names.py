@@ -108,6 +108,16 @@ file "/srv/a" (owner = "web") <<<text
   …
 >>>
 
+# branch-name: git can't name a branch so
+## What
+The name of a branch breaks the rules of `git check-ref-format`, or lies below another branch's name.
+## Why
+The repository couldn't be made. git keeps `main` as a file, so that `main/next` has no place.
+## Bad
+commit "first" (branch = "my branch") { }
+## Good
+commit "first" (branch = my-branch) { }
+
 # unknown-branch: the repository has no such branch
 ## What
 `checkout` or `delete_branch` names a branch that no commit is on, or one that is both checked out and

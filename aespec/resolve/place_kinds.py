@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from aespec.model.branches import branch_fault
 from aespec.model.expressions import CallExpr, Const, Expr, Kind, Ref, Text
 from aespec.resolve.context import Context, is_reference
 from aespec.resolve.expressions import report_repeated_key, resolve_value
@@ -190,6 +191,25 @@ def _date(context: Context, value: Value, field: Field, scope: Scope) -> object:
     return text
 
 
+def _branch(context: Context, value: Value, field: Field, scope: Scope) -> object:
+    name = convert_bare(context, value, field, scope)
+    fault = branch_fault(name) if isinstance(name, str) else None
+    if fault is None:
+        return name
+    context.findings.error(
+        "branch-name",
+        f"the branch `{shorten(str(name))}` {fault}",
+        value.span,
+        why="git couldn't make it.",
+        help="Use letters, digits, `.`, `_`, `-`, and `/` between.",
+    )
+    return BAD
+
+
+def _branches(context: Context, value: Value, field: Field, scope: Scope) -> object:
+    return convert_listing(context, value, field, scope, _branch, "a list of branches", single=False)
+
+
 def _seed(context: Context, value: Value, field: Field, scope: Scope) -> object:
     if isinstance(value, Name) and value.text == "fresh":
         return None
@@ -248,6 +268,8 @@ def _any_value(context: Context, value: Value, field: Field, scope: Scope) -> ob
 PLACES: dict[str, Converter] = {
     "account": _account,
     "account-name": _account,
+    "branch": _branch,
+    "branches": _branches,
     "constant-path": _constant_path,
     "date": _date,
     "edit-target": _edit_target,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from aespec.diagnostics.diagnostic import Label
+from aespec.model.branches import branch_clash
 from aespec.model.expressions import CallExpr, Const, Program, Ref, Text
 from aespec.model.places import first_line
 from aespec.model.task import (
@@ -228,7 +229,7 @@ def _repo(context: Context, reading: Reading) -> RepoStep | None:
             why="A repository without a commit has no branch to check out.",
             help='Add `commit "first" { file "a.txt" <<<text … >>> }`.',
         )
-    branches = {commit.branch for commit in commits}
+    branches = _branches(context, commits)
     checkout, deleted = reading.need("checkout", str), reading.need("delete_branch", tuple)
     for name in (checkout, *deleted):
         if commits and name not in branches:
@@ -246,6 +247,24 @@ def _repo(context: Context, reading: Reading) -> RepoStep | None:
         return None
     owner = reading.need("owner", str)
     return RepoStep(reading.label, commits, deleted, checkout, owner, span=reading.span)
+
+
+def _branches(context: Context, commits: tuple[CommitStep, ...]) -> set[str]:
+    """The branches that commits are on; two that git can't keep beside each other are noted."""
+    found: dict[str, Span] = {}
+    for commit in commits:
+        other = branch_clash(commit.branch, found)
+        if other is not None:
+            context.findings.error(
+                "branch-name",
+                f"the branches `{shorten(other)}` and `{shorten(commit.branch)}` can't both be there",
+                commit.span,
+                why="git keeps each as a file, and one would have to be the other's folder.",
+                help="Rename one of them.",
+                related=(Label(first_line(found[other]), "the other has its first commit here"),),
+            )
+        found.setdefault(commit.branch, commit.span)
+    return set(found)
 
 
 def _commit(context: Context, item: Item) -> CommitStep | None:

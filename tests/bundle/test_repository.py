@@ -8,7 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aespec.bundle.repository import RepositoryError, build_repository, folders_of, import_stream
+from aespec.evaluate.start_state import start_files
+from aespec.model.branches import branch_clash, branch_fault
 from aespec.model.instance import FixtureFile, RepoFiles
+from aespec.model.task import Setup
 from tests.bundle.making import commit, repo_step
 
 ENV = {
@@ -19,8 +22,8 @@ ENV = {
 }
 
 
-def built(*commits, **more):
-    step = repo_step("/app", *commits, **more)
+def made(commits):
+    """The files of the commits, as the evaluator makes them."""
     files = tuple(
         tuple(
             FixtureFile("".join(put.path.parts), "".join(put.content.parts).encode(), put.mode)
@@ -28,7 +31,11 @@ def built(*commits, **more):
         )
         for one in commits
     )
-    return build_repository(step, RepoFiles("/app", files, "agent"), {})
+    return RepoFiles("/app", files, "agent")
+
+
+def built(*commits, **more):
+    return build_repository(repo_step("/app", *commits, **more), made(commits), {})
 
 
 def git(folder, *args, **more):
@@ -149,10 +156,10 @@ def test_a_file_that_can_be_run_keeps_that():
         ([commit("x", author="A <a@b> c\nd")], {}, "commit-author"),
         ([commit("x", date="yesterday")], {}, "commit-date"),
         ([commit("x", date="1960-01-01")], {}, "commit-date"),
-        ([commit("x")], {"deleted_branches": ("wip",)}, "branch-unknown"),
-        ([commit("x")], {"deleted_branches": ("main",)}, "branch-unknown"),
-        ([], {}, "branch-unknown"),
-        ([commit("x", branch="dev")], {}, "branch-unknown"),
+        ([commit("x")], {"deleted_branches": ("wip",)}, "unknown-branch"),
+        ([commit("x")], {"deleted_branches": ("main",)}, "unknown-branch"),
+        ([], {}, "unknown-branch"),
+        ([commit("x", branch="dev")], {}, "unknown-branch"),
     ],
 )
 def test_what_git_could_not_hold_is_refused_with_help(commits, more, slug):
@@ -160,3 +167,39 @@ def test_what_git_could_not_hold_is_refused_with_help(commits, more, slug):
         built(*commits, **more)
     assert refused.value.slug == slug
     assert refused.value.remedy
+
+
+@pytest.mark.needs("git")
+@given(st.text("aZ0_-./~^:?*[\\@{} \t\x01\x7flock#'\"$ü+", max_size=8) | st.text(max_size=4))
+def test_branches_are_refused_where_git_refuses_them_and_nowhere_else(name):
+    if "\0" in name:
+        assert branch_fault(name)
+        return
+    asked = subprocess.run(["git", "check-ref-format", f"refs/heads/{name}"], env=ENV, check=False)
+    # The rest of `--branch`, which would also look `@{-1}` up.
+    is_fit = asked.returncode == 0 and not name.startswith("-") and name not in {"HEAD", "@"}
+    assert (branch_fault(name) is None) == is_fit
+
+
+@pytest.mark.needs("git")
+def test_git_takes_the_branches_that_are_let_through(tmp_path):
+    names = ["fix/#12-ü", "it's", 'a"b', "$x", "a;b", "{}", "x" * 250]
+    history = [commit(name, ("a", name), branch=name) for name in names]
+    folder = imported(tmp_path / "r", built(*history, checkout=names[0]))
+    raw = git(folder, "for-each-ref", "--format=%(refname:lstrip=2)").decode().split("\n")
+    assert sorted(raw) == sorted([*names, ""])
+    assert (folder / "a").read_text() == names[0]
+
+
+def test_two_branches_of_which_one_would_be_a_folder_of_the_other_clash():
+    assert branch_clash("main/x", ["dev", "main"]) == "main"
+    assert branch_clash("a", ["a-b", "a/b"]) == "a/b"
+    assert branch_clash("a", ["a", "ab", "b/a"]) is None
+
+
+def test_programs_see_the_files_that_the_checkout_leaves():
+    for checkout in ("main", "side/way", "wip"):
+        repository = built(*HISTORY, checkout=checkout)
+        step = repo_step("/app", *HISTORY, checkout=checkout)
+        found = start_files(Setup(base="x", steps=(step,)), [], [made(HISTORY)], {})
+        assert found == {f"/app/{path}": blob.data for path, blob in repository.worktree.items()}
