@@ -80,20 +80,14 @@ def _evidence(told: Mapping[str, Json], width: int) -> Iterator[str]:
     yield "what was seen:"
     for item in _objects(told.get("properties")):
         texts = item.get("evidence")
-        lines = [_safe(text) for text in texts] if isinstance(texts, list) else []
+        lines = [escape_controls(str(text)) for text in texts] if isinstance(texts, list) else []
         lines = _condense(lines)
         if item.get("missing"):
-            lines.append(f"missing: {_safe(item.get('missing'))}")
+            lines.append(f"missing: {escape_controls(str(item.get('missing')))}")
         name = f"  {_safe(item.get('name'))}"
         for number, line in enumerate(lines):
             head = (name if number == 0 else "").ljust(_NAME_COLUMNS)
-            yield from textwrap.wrap(
-                line,
-                width,
-                initial_indent=head,
-                subsequent_indent=" " * (_NAME_COLUMNS + 2),
-                break_on_hyphens=False,
-            )
+            yield from _wrap(line, width, head, " " * (_NAME_COLUMNS + 2))
 
 
 def _condense(lines: list[str]) -> list[str]:
@@ -132,10 +126,21 @@ def _findings(findings: list[Mapping[str, Json]], width: int) -> Iterator[str]:
     yield f"{counted(len(findings), 'finding')}:"
     for item in findings:
         head = f"  {_safe(item.get('severity'))}[{_safe(item.get('slug'))}] {_safe(item.get('property'))}: "
-        text = head + _safe(item.get("message"))
-        yield from textwrap.wrap(text, width, subsequent_indent="      ", break_on_hyphens=False)
+        yield from _wrap(escape_controls(str(item.get("message"))), width, head, " " * 6)
         if item.get("replay"):
             yield f"      see it again: {_safe(item.get('replay'))}"
+
+
+def _wrap(text: str, width: int, head: str, indent: str) -> Iterator[str]:
+    """A text behind its head, each of its lines and what is too long for one on lines of their own."""
+    for number, line in enumerate(text.split("\n")):
+        yield from textwrap.wrap(
+            line,
+            width,
+            initial_indent=indent if number else head,
+            subsequent_indent=indent,
+            break_on_hyphens=False,
+        )
 
 
 def _foot(told: Mapping[str, Json], width: int) -> Iterator[str]:

@@ -8,9 +8,10 @@ import pytest
 from aespec.bundle import Bundle, Recipe
 from aespec.fuzz.bench import Bench, Rung
 from aespec.fuzz.journal import Journal
-from aespec.fuzz.properties import family, leak_free, nop_fails, solvable, stated
+from aespec.fuzz.properties import builds, family, leak_free, nop_fails, solvable, stated
 from aespec.fuzz.study import Repeats, Study
 from aespec.fuzz.subject import read_subject
+from aespec.sandbox.api import SandboxError
 from aespec.sandbox.tars import Entry, pack
 from aespec.trial import EndState
 from aespec.trial.archives import digest_of
@@ -130,6 +131,19 @@ def test_the_built_image_is_searched(subject):
     made = study(subject(values=values), act=lambda *_: Outcome(0, b"opt/made-by-run\n", b""))
     assert leak_free.measure(made).verdict == "violated"
     assert "/opt/made-by-run" in made.findings[0].message
+
+
+def test_an_image_that_no_instance_gets_is_one_finding(subject):
+    made = study(*(subject() for _ in range(3)))
+    made.fast = Rung("fake", FakeSandbox(None, prepare=SandboxError("no package x\nlog", boundary="image")))
+    found = builds.measure(made)
+    assert (found.verdict, found.tried, found.bad) == ("violated", 6, 6)
+    # Images are told apart, and so are instances whose images fail otherwise.
+    assert [item.message for item in made.findings] == [
+        f"the {what} of instance 0 and 2 others isn't built: no package x\nlog"
+        for what in ("environment", "verifier")
+    ]
+    assert found.missing.count("instance") == 2
 
 
 def test_what_checks_read_is_told(subject):

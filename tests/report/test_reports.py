@@ -107,3 +107,20 @@ def test_numbers_and_their_nouns_agree():
     assert "10 of 11 properties hold, the other isn't decided" in text
     assert "2 findings:" in text
     assert "2 instances;" in text
+
+
+def test_a_message_of_several_lines_stays_several_lines_and_gets_no_hold_of_the_terminal():
+    message = "the image isn't built: step 3\nE: no package \x1b[2Jx\n\n  at line 4\r\n" + "long " * 40
+    missing = "an image\nwith \x1b]0;title\x07 a log"
+    made = Certificate(
+        "t",
+        (Property("builds", "violated", 1, 1, ("seen\nin\x9b two",), missing),),
+        (Finding("unbuilt-image", "error", "builds", message),),
+    )
+    text = render_certificate(made, width=100)
+    assert "\n      E: no package \\x1b[2Jx\n        at line 4\\x0d\n      long long" in text
+    assert "  builds          seen\n                    in\\x9b two\n" in text
+    assert "missing: an image\n                    with \\x1b]0;title\\x07 a log\n" in text
+    assert not [char for char in text if char != "\n" and not char.isprintable()]
+    assert max(map(len, text.splitlines())) <= 100
+    assert json.loads(write_json(certificate_to_json(made)))["findings"][0]["message"] == message

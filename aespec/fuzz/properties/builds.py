@@ -5,6 +5,7 @@ from __future__ import annotations
 from aespec.bundle.plan import Bundle
 from aespec.fuzz.certificate import Property, decide
 from aespec.fuzz.study import Study
+from aespec.fuzz.subject import Subject, name_all
 from aespec.runtime.wording import counted
 from aespec.sandbox.api import SandboxError
 from aespec.trial.acting import prepare_environment
@@ -16,6 +17,7 @@ def measure(study: Study) -> Property:
     tried = bad = 0
     missing: list[str] = []
     evidence = ["parsed, resolved and checked without an error"]
+    unbuilt: dict[tuple[str, str, str], list[Subject]] = {}
     for subject in study.subjects:
         for what, prepare in (("environment", prepare_environment), ("verifier", prepare_verifier)):
             tried += 1
@@ -25,14 +27,15 @@ def measure(study: Study) -> Property:
             except SandboxError as fault:
                 bad += fault.boundary != "sandbox"
                 slug = "unbuilt-image" if fault.boundary != "sandbox" else "no-sandbox"
-                message = f"the {what} of {subject.name} isn't built: {fault}"
-                study.report(
-                    slug, "error", "builds", message + (f" ({fault.remedy})" if fault.remedy else "")
-                )
-                missing.append(f"the {what} of {subject.name}")
+                reason = f"{fault}" + (f" ({fault.remedy})" if fault.remedy else "")
+                unbuilt.setdefault((slug, what, reason), []).append(subject)
                 continue
             if not image.is_reproducible:
                 missing.append("a base image: it stands on this machine's own /usr")
+    for (slug, what, reason), subjects in unbuilt.items():
+        which = f"the {what} of {name_all(subjects)}"
+        study.report(slug, "error", "builds", f"{which} isn't built: {reason}")
+        missing.append(which)
     evidence.append(f"{tried - bad} of {counted(tried, 'image')} made in {study.fast.name}")
     if study.locked.lock is not None:
         evidence.append(study.locked.evidence)
