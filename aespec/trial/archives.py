@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from aespec.model.json_text import json_digest
+from aespec.runtime.memory import Node
 from aespec.sandbox.tars import Entry, add_entries
 
 
@@ -73,6 +74,22 @@ def _linked(member: tarfile.TarInfo, kept: Iterable[tuple[tarfile.TarInfo, bytes
 def read_files(archive: bytes) -> dict[str, bytes]:
     """The regular files of a tar by absolute path."""
     return {_absolute(member.name): data for member, data in iterate_members(archive) if member.isreg()}
+
+
+def read_nodes(archive: bytes) -> dict[str, Node]:
+    """The files, folders and links of a tar by absolute path; of two names of one file each has its bytes."""
+    found: dict[str, Node] = {}
+    for member, data in iterate_members(archive):
+        path, owner = _absolute(member.name), (member.uid, member.gid)
+        if member.isreg():
+            found[path] = Node("file", data, member.mode, "", *owner)
+        elif member.isdir():
+            found[path] = Node("folder", b"", member.mode, "", *owner)
+        elif member.issym():
+            found[path] = Node("link", b"", member.mode, member.linkname, *owner)
+        elif member.islnk() and (other := found.get(_absolute(member.linkname))) is not None:
+            found[path] = other
+    return found
 
 
 def digest_of(archive: bytes) -> str:

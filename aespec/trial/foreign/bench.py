@@ -1,0 +1,181 @@
+"""One run of a probe in a sandbox, from its base to what the verifier left: it is read elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+
+from aespec.bundle.foreign import ForeignTask
+from aespec.sandbox.api import Builder, Image, Outcome, SandboxError, Slot
+from aespec.sandbox.fork.accounts import Account
+from aespec.sandbox.tars import pack
+from aespec.trial.archives import read_nodes
+from aespec.trial.foreign import acting, crossing, live, seats, session, uploads, verifying
+from aespec.trial.foreign.acting import Acted, Solved
+from aespec.trial.foreign.grounds import LOG_FOLDERS, Grounds
+from aespec.trial.foreign.once import Once
+from aespec.trial.foreign.rewards import FOLDER, REWARD_JSON, REWARD_TEXT
+from aespec.trial.foreign.troubles import tail
+from aespec.trial.foreign.verifying import Seen
+from aespec.trial.judging import Perturbation
+from aespec.trial.probe import Probe
+from aespec.trial.stages import timed
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """How a probe is run: over which images, in one session or not, with what network and patience.
+
+    The images may hold what the verifier installed earlier; `oracle` None runs the solution afresh, and
+    `verifier` is a separate one's. `env` is set for the verifier beside its own. `is_new_to_offline` tells
+    that a word of a missing network would be news: tried without one, the verifier said nothing of it.
+    """
+
+    start: Image
+    oracle: Image | None
+    verifier: Image | None
+    is_live: bool = False
+    has_network: bool = True
+    agent_timeout_s: float = 900.0
+    verifier_timeout_s: float = 600.0
+    env: Mapping[str, str] = field(default_factory=dict)
+    wants_difference: bool = False
+    is_new_to_offline: bool = False
+
+
+class Bench:
+    """Runs probes of one task. All may raise `SandboxError`, and `EditError` for edits that don't fit."""
+
+    def __init__(
+        self,
+        task: ForeignTask,
+        sandbox: Builder,
+        image_map: Mapping[str, str],
+        progress: Callable[[str], None] | None,
+    ) -> None:
+        """Nothing is built or run yet."""
+        self.task = task
+        self.sandbox = sandbox
+        self.grounds = Grounds(task, sandbox, image_map, progress)
+        self.solved = Once(self._solve)
+        self.tests = Once(lambda: tuple(uploads.tests(task)))
+        self.solution = Once(lambda: pack(uploads.solution(task)))
+        self._reversed = Once(lambda: acting.turned_around(self.solved().difference.archive))
+        self.agent_account = Once(lambda: self._account(seats.agent_seat(task, self.grounds.start())))
+        self.verifier_account = Once(lambda: self._account(seats.verifier_seat(task, self.grounds.start())))
+
+    def _account(self, seat: seats.Seat) -> Account:
+        return live.account_of(self.sandbox, self.grounds.start(), self.grounds.limits, seat.user)
+
+    def open(self, image: Image) -> AbstractContextManager[Slot]:
+        """A fresh slot with the task's limits."""
+        return self.sandbox.open(image, self.grounds.limits)
+
+    def run(self, probe: Probe, shift: Perturbation, ways: Ways) -> Seen:
+        """Make the probe's state and put it before the verifier."""
+        is_separate = self.task.mode == "separate"
+        if ways.is_live and (not is_separate or self.task.collect):
+            return session.run_live(self, probe, shift, ways)
+        seconds: dict[str, float] = {}
+        with self.open(_base(probe, ways)) as slot:
+            with timed(seconds, "agent"):
+                done = self._act(probe, slot, ways, shift)
+            if not is_separate:
+                with timed(seconds, "verify"):
+                    is_touched = bool(probe.edits or probe.script or probe.base == "solution")
+                    seen = self._verify_here(slot, shift, ways, is_touched=is_touched)
+                return verifying.with_agent(seen, done, seconds)
+            with timed(seconds, "collect"):
+                archive = acting.collect(slot, self.task, self.grounds.start())
+        with timed(seconds, "verify"):
+            seen = self.verify_apart(archive, shift, ways)
+        return verifying.with_agent(seen, done, seconds)
+
+    # --- the agent's part --------------------------------------------------------------------------------
+
+    def _solve(self) -> Solved:
+        start = self.grounds.start()
+        if self.task.solution is None:
+            raise SandboxError("the task has no solution", boundary="oracle")
+        seconds: dict[str, float] = {}
+        with self.open(start) as slot:
+            with timed(seconds, "solution"):
+                done = acting.run_solution(slot, self.task, start, self.solution(), self.task.agent_timeout_s)
+            difference = slot.difference(limit_bytes=acting.STATE_LIMIT_BYTES)
+        image = self.sandbox.freeze(start, difference)
+        return Solved(image, difference, done, acting.solved_nodes(difference), seconds["solution"])
+
+    def _act(self, probe: Probe, slot: Slot, ways: Ways, shift: Perturbation) -> Acted:
+        start, done = self.grounds.start(), Acted()
+        is_frozen = probe.base == "oracle" and ways.oracle is not None
+        if is_frozen:
+            done = self.solved().acted
+            if shift.is_reversed:
+                slot.put(self._reversed())
+        elif probe.base != "start":
+            done = acting.run_solution(slot, self.task, start, self.solution(), ways.agent_timeout_s)
+        if probe.edits:
+            acting.edit_state_in(slot, probe.edits, self.solved().nodes if is_frozen else {})
+        if probe.script:
+            done = acting.run_script(slot, self.task, start, probe.script, ways.agent_timeout_s)
+        return done
+
+    # --- the verifier's part -----------------------------------------------------------------------------
+
+    def _verify_here(self, slot: Slot, shift: Perturbation, ways: Ways, *, is_touched: bool) -> Seen:
+        tests = self.tests()
+        if is_touched:
+            problem = verifying.clear_the_way(slot, read_nodes(pack(tests)))
+            if problem:
+                return verifying.no_run(problem)
+        slot.put(pack([*tests, *shift.entries]), clean=[REWARD_TEXT, REWARD_JSON])
+        return self._verify(slot, seats.verifier_seat(self.task, self.grounds.start()), shift, ways)
+
+    def verify_apart(self, archive: bytes, shift: Perturbation, ways: Ways) -> Seen:
+        """Put what crosses before a separate verifier in a fresh slot."""
+        image = ways.verifier
+        assert image is not None, "a separate verifier has an image"
+        clean, carried = crossing.carry(archive, crossing.all_artifacts(self.task.artifacts))
+        tests = () if self.task.has_own_tests else self.tests()
+        with self.open(image) as slot:
+            # Folders first; turned around, the files of one folder come in another order.
+            files = [entry for entry in carried if entry.data is not None or entry.target]
+            folders = [entry for entry in carried if entry.data is None and not entry.target]
+            ordered = [*folders, *(reversed(files) if shift.is_reversed else files)]
+            slot.put(pack([*LOG_FOLDERS, *ordered, *tests, *shift.entries]), clean=[FOLDER, *clean])
+            return self._verify(slot, seats.verifier_seat(self.task, image), shift, ways)
+
+    def _verify(self, slot: Slot, seat: seats.Seat, shift: Perturbation, ways: Ways) -> Seen:
+        wanted = seats.program(
+            seat,
+            seats.in_bash(seats.verifier_command(self.task)),
+            timeout_s=ways.verifier_timeout_s,
+            env={**ways.env, **shift.env},
+        )
+        outcome = slot.run(
+            replace(wanted, has_network=ways.has_network, umask=shift.umask, cores=shift.cores)
+        )
+        return self.read(slot, outcome, shift, ways)
+
+    def read(self, slot: Slot, outcome: Outcome, shift: Perturbation, ways: Ways) -> Seen:
+        """What a verifier that has ended left in its slot."""
+        nodes, output = verifying.read_logs(slot)
+        problem = verifying.NO_BASH if _misses_bash(outcome) else ""
+        return Seen(
+            outcome,
+            nodes,
+            output + tail(outcome.stdout + outcome.stderr),
+            verifying.read_kept(slot, shift.keep),
+            problem=problem,
+            difference=slot.difference() if ways.wants_difference else None,
+        )
+
+
+def _base(probe: Probe, ways: Ways) -> Image:
+    return ways.oracle if probe.base == "oracle" and ways.oracle is not None else ways.start
+
+
+def _misses_bash(outcome: Outcome) -> bool:
+    said = outcome.stderr[-1000:]
+    return outcome.status == 127 and (b"bash" in said or b"/usr/bin/env:" in said)
