@@ -21,6 +21,7 @@ from aespec.evaluate import ProgramRunner, evaluate, iterate_seeds
 from aespec.fuzz.bench import Bench, BudgetSpentError, Prepared, Rung
 from aespec.fuzz.certificate import PROPERTIES, Certificate, Finding, Property
 from aespec.fuzz.cost import Meter
+from aespec.fuzz.decisions import read_decisions
 from aespec.fuzz.journal import Journal
 from aespec.fuzz.locked import Locked, find_lock
 from aespec.fuzz.properties import (
@@ -155,6 +156,7 @@ def certify_bundles(
     study = Study(
         subjects, bench, fast, slow, target or str(bundles[0].path), options.repeats, locked or Locked()
     )
+    study.decisions = read_decisions(bundles[0].manifest)
     try:
         properties = _measure(study, _drawer(draw), options.only)
     except KeyboardInterrupt as interrupt:
@@ -163,10 +165,18 @@ def certify_bundles(
                 f"{journal.kept} finished runs are kept in {journal.folder}; the same command goes on there"
             )
         raise
+    _report_idle_decisions(study, properties)
+    properties = study.decisions.tell(properties)
     certificate = _assemble(study, properties, options, meter, has_reference=reference is not None)
     if not any(item.missing == OUT_OF_TIME for item in properties):
         journal.finish()
     return certificate
+
+
+def _report_idle_decisions(study: Study, properties: Sequence[Property]) -> None:
+    for slug, name in study.decisions.idle(properties):
+        message = f"`allow({slug})` has nothing to allow on these instances"
+        study.report("unused-allow", "advice", name, message)
 
 
 OUT_OF_TIME = "time: the budget ran out"

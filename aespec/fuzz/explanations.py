@@ -202,7 +202,8 @@ check sum { says = "Write the sum to `/app/sum.json`."  json("/app/sum.json", eq
 ## What
 A name, key or number that a predicate compares with stands neither in the instruction nor in the start state.
 ## Why
-It may follow from what is told, so this is a warning: make sure that it does.
+It may follow from what is told, so this is a warning: make sure that it does, and say so by
+`allow(untold-literal, because = …)` or, where the rule `unstated-detail` asks the same, by allowing that.
 ## Bad
 check sum { says = "Write JSON to `/app/s.json`."  json("/app/s.json", equals = { total = answer.sum }) }
 ## Good
@@ -226,7 +227,8 @@ setup { plant secret.token (how = append("/app/.env")) }
 ## What
 A text of the answer, the same on all instances, stands in the instruction.
 ## Why
-It may be a word of the task, so this is a warning: make sure that it isn't the answer given away.
+It may be a word of the task, so this is a warning: make sure that it isn't the answer given away, and say
+so by `allow(answer-in-sight, because = …)`.
 ## Bad
 instruction <<<md
   Find the culprit (it is mallory-7f3a).

@@ -9,6 +9,7 @@ from pathlib import Path
 from aespec.bundle.plan import Bundle
 from aespec.fuzz.bench import Acting, Bench, Rung
 from aespec.fuzz.certificate import Finding
+from aespec.fuzz.decisions import Decisions
 from aespec.fuzz.locked import Locked
 from aespec.fuzz.states import changed_files
 from aespec.fuzz.subject import Subject
@@ -38,6 +39,7 @@ class Study:
     repeats: Repeats = field(default_factory=Repeats)
     locked: Locked = field(default_factory=Locked)
     findings: list[Finding] = field(default_factory=list)
+    decisions: Decisions = field(default_factory=Decisions)
     _oracles: dict[int, EndState] = field(default_factory=dict)
     _starts: dict[int, EndState] = field(default_factory=dict)
 
@@ -74,16 +76,25 @@ class Study:
         message: str,
         subject: Subject | None = None,
         agent: str = "",
-    ) -> None:
-        """Add a finding; `agent` makes its replay command a trial, else it is the certification itself."""
+        *,
+        may_be_allowed: bool = True,
+    ) -> bool:
+        """Add a finding, unless the spec decided on it by `allow`; whether it stands.
+
+        `agent` makes its replay command a trial, else it is the certification itself. `may_be_allowed` is for
+        what is no matter of decision though others of its slug are.
+        """
         command = f"aespec certify {shlex.quote(self.target)}"
         if agent:
             command = f"aespec trial {shlex.quote(self.target)} --agent {shlex.quote(agent)}"
             if subject is not None and not Path(self.target).is_dir():
                 command += f" --instance {subject.seed}"
         finding = Finding(slug, severity, name, message, command)
+        if may_be_allowed and self.decisions.take(finding):
+            return False
         if finding not in self.findings:
             self.findings.append(finding)
+        return True
 
     def report_trouble(self, name: str, result: TrialResult, subject: Subject) -> None:
         """A finding for a trial that came to no verdict."""

@@ -324,6 +324,7 @@ class _Harbor:
             "trust": "separate",
             "stated": list(stated_values(self.task, self.instance.values, checks)),
             "planted": [*sorted({item.secret for item in self.instance.planted})],
+            "allowed": [{"slug": item.slug, "because": item.because} for item in self.task.allows],
             "is_pinned": all(map(_is_pinned, recipes)),
         }
 

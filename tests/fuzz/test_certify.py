@@ -203,6 +203,25 @@ def test_a_family_without_transplants_does_not_hold_by_them(certified, answer, m
     assert any("all rests on varies = " in line for line in family.evidence)
 
 
+def test_what_the_spec_allows_is_told_in_the_certificate_and_is_no_finding(certified):
+    text = changed(('as `{\\"total\\": N}`.', "as JSON."), ("= { total =", "= { amount ="))
+    text = text.replace('"total"', '"amount"')
+    allows = """
+  allow(unstated-detail, because = "the key follows from the task's title")
+  allow(answer-in-sight, because = "there was one once")
+}
+"""
+    certificate = certified(text.rstrip().removesuffix("}") + allows)
+    found = {item.name: item for item in certificate.properties}
+    assert found["stated"].verdict == "holds"
+    assert [
+        line for line in found["stated"].evidence if "because the key follows from the task's title" in line
+    ]
+    assert {item.slug for item in certificate.findings} == {"unused-allow"}
+    (idle,) = certificate.findings
+    assert (idle.severity, idle.property) == ("advice", "leak-free")
+
+
 def test_a_spec_that_does_not_compile_gets_a_certificate(certified):
     certificate = certified(SPEC.replace("answer.total }", "answer.totl }"))
     assert certificate.valid is False

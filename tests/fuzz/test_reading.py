@@ -2,15 +2,21 @@
 
 import itertools
 import json
+import re
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from aespec.bundle import Bundle, Recipe
 from aespec.fuzz.bench import Bench, Rung
+from aespec.fuzz.certificate import PROPERTIES, Property
+from aespec.fuzz.decisions import DECIDED_BY, PROPERTIES_OF, read_decisions
 from aespec.fuzz.journal import Journal
 from aespec.fuzz.properties import builds, family, leak_free, nop_fails, solvable, stated
 from aespec.fuzz.study import Repeats, Study
 from aespec.fuzz.subject import read_subject
+from aespec.rules.registry import ALLOWED_LATER, all_rules
 from aespec.sandbox.api import SandboxError
 from aespec.sandbox.tars import Entry, pack
 from aespec.trial import EndState
@@ -167,7 +173,7 @@ def test_an_oracle_that_knows_the_answer_is_told(subject):
     values = {"answer": {"total": 83719204}}
     assert solvable._text_faults(study(subject(values=values))) == []
     (fault,) = solvable._text_faults(study(subject(values=values, oracle="echo 83719204")))
-    assert "answer.total" in fault
+    assert "answer.total" in fault[0]
     text = INSTRUCTION + "83719204"
     told = subject(values=values, oracle="echo 83719204", instruction_dot_md=text)
     assert solvable._text_faults(study(told)) == []
@@ -177,7 +183,7 @@ def test_an_oracle_may_differ_by_what_is_stated_only(subject):
     pair = [subject(oracle=f"head -n {n}", stated=[("p.n", str(n))]) for n in (3, 7)]
     assert solvable._text_faults(study(*pair)) == []
     other = [subject(oracle=f"head -n {n}") for n in (3, 7)]
-    assert "differs between instances" in solvable._text_faults(study(*other))[0]
+    assert "differs between instances" in solvable._text_faults(study(*other))[0][0]
 
 
 def given(made, item, start, oracle):
@@ -220,3 +226,78 @@ def test_what_varies_is_derived(subject):
     assert family.what_varies(study(subject(), subject())) == "nothing"
     assert family.what_varies(study(subject(), subject(environment__n_dot_txt="9\n"))) == "fixture"
     assert family.what_varies(study(subject(), subject(instruction_dot_md=INSTRUCTION + "x"))) == "text"
+
+
+def allowing(made, **reasons):
+    told = [{"slug": slug.replace("_", "-"), "because": because} for slug, because in reasons.items()]
+    made.decisions = read_decisions({"allowed": told})
+    return made
+
+
+def test_what_the_spec_decided_on_is_no_finding_and_is_told_with_its_reason(subject):
+    text = f"{INSTRUCTION} It is 83719204."
+    made = study(*(subject(values={"answer": {"t": 83719204}}, instruction_dot_md=text) for _ in range(2)))
+    (found,) = allowing(made, answer_in_sight="it is a number of the trade").decisions.tell(
+        [leak_free.measure(made)]
+    )
+    assert (found.verdict, made.findings) == ("holds", [])
+    (told,) = [line for line in found.evidence if "allowed" in line]
+    assert told.startswith(
+        "allowed by `answer-in-sight`, because it is a number of the trade: answer.t of instance 0 stands in"
+    )
+
+
+def test_an_error_stands_whatever_is_allowed(subject):
+    made = study(subject(values={"secret": {"key": "f00dfeed1234"}}, environment__x="f00dfeed1234"))
+    assert leak_free.measure(allowing(made, leak="so", answer_in_sight="so")).verdict == "violated"
+    assert slugs(made) == {"leak"}
+
+
+def test_an_error_that_a_rule_lets_be_allowed_is_allowed_here_too(subject):
+    checks = json.dumps({"checks": [{**CHECK, "says": "Write the sum."}]})
+    made = study(subject(instruction_dot_md="- Write the sum.\n", tests__checks_dot_json=checks))
+    assert stated.measure(made).bad == 1
+    made.findings.clear()
+    found = stated.measure(allowing(made, unstated_path="there is one place for it"))
+    assert (found.verdict, found.bad, made.findings) == ("holds", 0, [])
+    # Not so a sentence that the solver never gets to see: that is no matter of opinion.
+    unsaid = allowing(study(subject(instruction_dot_md="Write the sum.\n")), unstated_path="so")
+    assert (stated.measure(unsaid).bad, slugs(unsaid)) == (1, {"untold-path"})
+
+
+def test_an_oracle_may_know_an_allowed_answer_and_never_a_secret(subject):
+    values = {"answer": {"total": 83719204}, "secret": {"key": "f00dfeed1234"}}
+    made = study(subject(values=values, oracle="echo 83719204 f00dfeed1234"))
+    assert [may for _, may in solvable._text_faults(made)] == [True, False]
+
+
+def test_several_findings_under_one_allow_are_counted(subject):
+    made = allowing(study(subject()), untold_literal="the keys follow")
+    for name in ("a", "b", "c", "a"):
+        assert not made.report("untold-literal", "warning", "stated", f"{name} isn't told")
+    (found,) = made.decisions.tell([Property("stated", "holds")])
+    assert found.evidence == (
+        "allowed by `untold-literal`, because the keys follow: a isn't told, and 2 others",
+    )
+    assert made.report("leak", "error", "leak-free", "x")
+
+
+def test_an_allow_without_a_finding_is_told_once_it_was_looked_for():
+    measured = [Property(name, "holds", evidence=("seen",)) for name in PROPERTIES]
+    made = allowing(study(), answer_in_sight="so", unclean_ending="so", network_open="so")
+    assert made.decisions.idle(measured) == [("answer-in-sight", "leak-free"), ("unclean-ending", "solvable")]
+    out_of_time = [
+        replace(item, evidence=()) if item.name in ("complete", "leak-free") else item for item in measured
+    ]
+    assert made.decisions.idle(out_of_time) == []
+
+
+def test_lint_takes_an_allow_for_every_warning_of_certification():
+    folder = Path(leak_free.__file__).parent
+    texts = "".join(path.read_text() for path in folder.glob("*.py"))
+    warnings = set(re.findall(r'"([a-z-]+)", "(?:warning|advice)"', texts))
+    assert {"answer-in-sight", "untold-literal", "unclean-ending"} <= warnings
+    assert warnings == set(PROPERTIES_OF) <= ALLOWED_LATER
+    assert warnings <= set(DECIDED_BY)
+    for by in (slug for names in DECIDED_BY.values() for slug in names if slug not in ALLOWED_LATER):
+        assert all_rules()[by].rule.may_be_allowed

@@ -26,12 +26,15 @@ def measure(study: Study) -> Property:
     lost = [(subject, result) for subject, _, result in pairs if result.is_lost]
     _report(study, bad, lost)
     _report_endings(study, pairs)
-    faults = _text_faults(study)
-    for message in faults:
-        study.report("cheating-oracle", "error", "solvable", message)
+    known = _text_faults(study)
+    faults = [
+        message
+        for message, may_be_allowed in known
+        if study.report("cheating-oracle", "error", "solvable", message, may_be_allowed=may_be_allowed)
+    ]
     evidence = [_count(fast, study.fast), _count(reference, study.reference)]
     evidence += _differences(fast)
-    if not faults:
+    if not known:
         evidence.append("its text holds no answer and no secret, and is the same but for what is stated")
     passed = [result for _, _, result in pairs if result.is_passed]
     verdict = "holds"
@@ -103,19 +106,19 @@ def _differences(runs: list[tuple[Subject, EndState, TrialResult]]) -> list[str]
     return [f"it leaves other bytes from run to run on {len(varying)} of {counted(len(states), 'instance')}"]
 
 
-def _text_faults(study: Study) -> list[str]:
-    """What in the oracle's text a solver couldn't have written."""
+def _text_faults(study: Study) -> list[tuple[str, bool]]:
+    """What in the oracle's text a solver couldn't have written, each with whether a spec may decide on it."""
     found = []
     for subject in study.subjects:
         text = subject.examples.oracle.text
         for kind in ("answer", "secret"):
             for name, token in tokens_of(subject.values.get(kind, {})):
                 if len(token) >= TOKEN_LENGTH and token in text and token not in subject.instruction:
-                    found.append(
-                        f"the oracle's text holds {kind}.{name} of {subject.name}, which isn't stated"
-                    )
+                    what = f"{kind}.{name} of {subject.name}"
+                    found.append((f"the oracle's text holds {what}, which isn't stated", kind == "answer"))
     if any(_is_other_text(study.subjects[0], subject) for subject in study.subjects[1:]):
-        found.append("the oracle's text differs between instances by more than what the instruction states")
+        message = "the oracle's text differs between instances by more than what the instruction states"
+        found.append((message, False))
     return list(dict.fromkeys(found))
 
 

@@ -17,6 +17,7 @@ from aespec.runtime.wording import counted
 def measure(study: Study) -> Property:
     """Read checks.json and instruction.md of every instance; what a reference shows is left to the rules."""
     tried = 0
+    unsaid: list[str] = []
     untold: list[str] = []
     doubtful: list[str] = []
     for subject in study.subjects:
@@ -25,23 +26,28 @@ def measure(study: Study) -> Property:
             tried += 1
             says = str(check.get("says") or "").strip()
             if says and says not in _flat(text):
-                untold.append(f"check {check.get('id')}: its sentence is not in the instruction")
+                unsaid.append(f"check {check.get('id')}: its sentence is not in the instruction")
             for name, literal in _literals(check):
                 tried += 1
                 if literal.startswith("/") and not _is_told(literal, text):
                     untold.append(f"check {check.get('id')}: {name} reads {literal}, which isn't told")
                 elif not literal.startswith("/") and not _can_be_known(literal, subject):
                     doubtful.append(f"check {check.get('id')}: {name} wants {literal!r}, which isn't told")
-    untold, doubtful = list(dict.fromkeys(untold)), list(dict.fromkeys(doubtful))
-    for message in untold:
-        study.report("untold-path", "error", "stated", message)
-    for message in doubtful:
-        study.report("untold-literal", "warning", "stated", message)
+    bad = 0
+    for message in dict.fromkeys(unsaid):
+        bad += study.report("untold-path", "error", "stated", message, may_be_allowed=False)
+    for message in dict.fromkeys(untold):
+        bad += study.report("untold-path", "error", "stated", message)
+    doubtful = [
+        message
+        for message in dict.fromkeys(doubtful)
+        if study.report("untold-literal", "warning", "stated", message)
+    ]
     texts = counted(len(study.subjects), "instruction")
     evidence = [f"sentences, paths and literals looked up: {tried}, in {texts}"]
     if doubtful:
         evidence.append(f"not told as they stand: {counted(len(doubtful), 'literal')}, see the warnings")
-    return Property("stated", "violated" if untold else "holds", tried, len(untold), tuple(evidence))
+    return Property("stated", "violated" if bad else "holds", tried, bad, tuple(evidence))
 
 
 def _flat(text: str) -> str:
