@@ -52,7 +52,7 @@ class ForeignTask:
     none, else its folder, with `solution_script` in it. `tests` is the folder that goes to `/tests`, with
     `test_script` in it. `added` are files that don't lie in those folders as such, by absolute path in the
     container: the scripts of the older layout, whose `solution` is the task's own folder. What really goes to
-    `/tests` and `/solution` is told by `tests_of` and `solution_of`, which mind all of this.
+    `/tests` and `/solution` is told by `read_tests` and `read_solution`, which mind all of this.
     `has_own_tests` is true where the separate verifier's image owns `/tests` itself and nothing is put there.
     `network` holds where the programs of `agent` and `verifier` may reach the network.
     `collect` are commands that run as root before artifacts are taken. `extras` names what the task asks for
