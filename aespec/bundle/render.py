@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from aespec.bundle.interpreters import PYTHONS
 from aespec.bundle.quoting import FILTERS, Quoted
 from aespec.resources import folder
 
@@ -42,6 +43,7 @@ def _environment() -> Environment:
         auto_reload=False,
     )
     environment.filters = dict(FILTERS)
+    environment.globals["pythons"] = PYTHONS
     return environment
 
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from aespec.bundle.interpreters import PYTHONS
 from aespec.bundle.plan import Bundle
 from aespec.bundle.disk import BundleError
 from aespec.model.edit import Edit
@@ -21,8 +22,8 @@ from aespec.trial.settings import Settings, read_settings
 from aespec.trial.stages import ARTIFACT_LIMIT_BYTES, LOG_LIMIT_BYTES, PATH, explain_fault, last_line, timed
 
 _TOOLS = "/aespec-agent"
-_FIND_PYTHON = """\
-for python in /usr/bin/python3 /usr/local/bin/python3 /bin/python3 /opt/python/bin/python3; do
+_FIND_PYTHON = f"""\
+for python in {" ".join(PYTHONS)}; do
     if [ -x "$python" ]; then exec "$python" -B "$@"; fi
 done
 echo "no python3 in the image" >&2
