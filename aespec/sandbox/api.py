@@ -76,7 +76,8 @@ class Outcome:
 class Image:
     """A prepared root file system: `digest` names its recipe, `reference` is the backend's own handle.
 
-    `is_reproducible` is False where the root is the host's own /usr.
+    `is_reproducible` is False where the root is the host's own /usr. `entrypoint` is what an image of a
+    foreign Dockerfile puts before each command when a container starts; no `run` does so by itself.
     """
 
     digest: str
@@ -85,19 +86,21 @@ class Image:
     workdir: str
     user: str
     is_reproducible: bool = True
+    entrypoint: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Build:
     """An image to be made of somebody else's Dockerfile: its text, the context's folder, its arguments.
 
-    `dockerfile` None takes the prebuilt `image` as it is.
+    `dockerfile` None takes the prebuilt `image` as it is. All steps together may take `timeout_s` seconds.
     """
 
     context: Path
     dockerfile: str | None = field(default=None, repr=False)
     image: str | None = None
     arguments: Mapping[str, str] = field(default_factory=dict)
+    timeout_s: float = 1800.0
 
 
 @dataclass(frozen=True, slots=True)

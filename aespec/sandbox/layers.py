@@ -24,7 +24,7 @@ from aespec.resources import cache_folder
 from aespec.sandbox.api import Difference, Image, SandboxError
 
 _ID_LENGTH = 24  # of 64 hex digits: a mount has one page for the names of all its layers
-_BUILD_VERSION = 1  # raise it when the same step comes to make something else
+_BUILD_VERSION = 2  # raise it when the same step comes to make something else
 
 
 def chain_digest(parent: str, content: Mapping[str, Any]) -> str:

@@ -111,21 +111,8 @@ class DockerSandbox:
         return _FROM.sub(lambda line: f"{line[1]}{self._image_map.get(line[2], line[2])}{line[3]}", text)
 
     def _base_digest(self, client: docker.DockerClient, name: str) -> str:
-        import docker
-
-        found = engine.find_image(client, name)
-        if found is None:
-            try:
-                # Not as a stream, whose connection the SDK leaves open when the engine refuses.
-                client.api.pull(name)
-            except docker.errors.DockerException as error:
-                raise SandboxError(
-                    f"the engine has no image {name} and can't pull it: {engine.shorten(error)}",
-                    remedy=f"--image-map {name}=NAME for one that `docker images` lists, or make {name} here",
-                    boundary="image",
-                ) from None
-            found = engine.find_image(client, name)
-        return chain_digest("engine", {"image": found.digest if found else name})
+        found = engine.pull_image(client, name, name)
+        return chain_digest("engine", {"image": found.digest})
 
     def registry_digest(self, name: str) -> str | None:
         """The `sha256:…` under which a registry has an image of the engine's; None for one made here."""

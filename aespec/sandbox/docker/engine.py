@@ -7,7 +7,7 @@ import json
 import os
 import socket
 from collections.abc import Generator, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from aespec.sandbox.api import SandboxError
@@ -91,12 +91,14 @@ def told(what: str) -> Iterator[None]:
 class EngineImage:
     """An image that the engine has: `digest` is its id, `env` what its configuration sets.
 
-    `registry_digest` is the `sha256:…` under which the registry that it came from has it.
+    `registry_digest` is the `sha256:…` under which the registry that it came from has it; `config` is the
+    engine's own `Config`.
     """
 
     digest: str
     env: Mapping[str, str]
     registry_digest: str | None = None
+    config: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
 def find_image(client: docker.DockerClient, name: str) -> EngineImage | None:
@@ -110,8 +112,35 @@ def find_image(client: docker.DockerClient, name: str) -> EngineImage | None:
             return None
     pulled = [str(item) for item in image.attrs.get("RepoDigests") or ()]
     return EngineImage(
-        str(image.id), environment(image.attrs), pulled[0].rpartition("@")[2] if pulled else None
+        str(image.id),
+        environment(image.attrs),
+        pulled[0].rpartition("@")[2] if pulled else None,
+        image.attrs.get("Config") or {},
     )
+
+
+def pull_image(client: docker.DockerClient, name: str, public: str) -> EngineImage:
+    """The engine's image of that name, from its registry where it isn't there. Raises SandboxError.
+
+    `public` is the name that the user knows it by.
+    """
+    import docker
+
+    if (found := find_image(client, name)) is not None:
+        return found
+    try:
+        # Not as a stream, whose connection the SDK leaves open when the engine refuses.
+        client.api.pull(name)
+        found = find_image(client, name)
+    except (docker.errors.DockerException, OSError) as error:
+        raise SandboxError(
+            f"the engine has no image {name} and can't pull it: {shorten(error)}",
+            remedy=f"--image-map {public}=NAME for one that `docker images` lists, or make {name} here",
+            boundary="image",
+        ) from None
+    if found is None:
+        raise SandboxError(f"the engine has no image {name} after pulling it", boundary="image")
+    return found
 
 
 def export_image(client: docker.DockerClient, image: EngineImage) -> Generator[bytes, None, None]:

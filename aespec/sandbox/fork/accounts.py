@@ -41,8 +41,11 @@ def _text(path: str) -> str:
 
 
 def find_account(wanted: str, passwd: str, group_text: str) -> Account | None:
-    """The account of a name, or of a number with or without `:gid`; None when there is no such name."""
-    name, _, group = wanted.partition(":")
+    """The account of a name or a number, with or without `:group`; None when there is no such account."""
+    name, sign, group = wanted.partition(":")
+    asked = find_group(group, group_text) if sign and group else None
+    if sign and group and asked is None:
+        return None
     for line in passwd.split("\n"):
         fields = line.split(":")
         if (
@@ -51,13 +54,24 @@ def find_account(wanted: str, passwd: str, group_text: str) -> Account | None:
             and fields[2].isdigit()
             and fields[3].isdigit()
         ):
-            gid = int(group) if group.isdigit() else int(fields[3])
+            gid = int(fields[3]) if asked is None else asked
             return Account(fields[0], int(fields[2]), gid, _groups(fields[0], group_text), fields[5] or "/")
     if name == "root":
-        return Account("root", 0, 0, (), "/root")
+        return Account("root", 0, asked or 0, (), "/root")
     if name.isdigit():
-        return Account(name, int(name), int(group) if group.isdigit() else int(name), (), "/")
+        return Account(name, int(name), int(name) if asked is None else asked, (), "/")
     return None
+
+
+def find_group(wanted: str, group_text: str) -> int | None:
+    """The number of a group's name, or the number itself; None when there is no such name."""
+    if wanted.isdigit():
+        return int(wanted)
+    for line in group_text.split("\n"):
+        fields = line.split(":")
+        if len(fields) >= 3 and fields[0] == wanted and fields[2].isdigit():
+            return int(fields[2])
+    return 0 if wanted == "root" else None
 
 
 def _groups(name: str, group_text: str) -> tuple[int, ...]:

@@ -210,6 +210,24 @@ def _walk(start: str) -> Iterator[str]:
                         yield entry.path
 
 
+def look(path: str, *, lists: bool) -> tuple[str, str, list[tuple[str, bool]]]:
+    """What a path leads to by its links: `folder`, `file`, `other` or "" for nothing; where that really lies.
+
+    Where it `lists`, a folder's names too, each with whether it is a folder itself.
+    """
+    real = os.path.realpath(inner_path(path))
+    try:
+        mode = os.lstat(real).st_mode
+    except OSError:
+        return "", real, []
+    if not stat.S_ISDIR(mode):
+        return "file" if stat.S_ISREG(mode) else "other", real, []
+    if not lists:
+        return "folder", real, []
+    with os.scandir(real) as entries:
+        return "folder", real, [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+
+
 def describe(path: str, status: os.stat_result, *, root: str = "") -> tarfile.TarInfo | None:
     """The head of the entry for an absolute path, whose file lies below `root`; None for what is left out."""
     entry = tarfile.TarInfo(path.lstrip("/") or ".")

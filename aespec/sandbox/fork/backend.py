@@ -9,15 +9,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aespec.bundle.recipe import Recipe
-from aespec.sandbox.api import Abilities, Difference, Image, SandboxError, SandboxLimits
-from aespec.sandbox.fork import archive, build, cell, roots
+from aespec.sandbox.api import Abilities, Build, Difference, Image, SandboxError, SandboxLimits
+from aespec.sandbox.dockerfiles import UnsupportedError
+from aespec.sandbox.fork import archive, cell, images, roots
+from aespec.sandbox.fork.build import BUILD_LIMITS, Base, Workshop, build_steps
 from aespec.sandbox.fork.cgroup import ControlGroup, reap_groups
 from aespec.sandbox.fork.identity import Identity, find_identity
 from aespec.sandbox.fork.pool import GroupLimits, Pool
 from aespec.sandbox.fork.probe import Probe, probe
 from aespec.sandbox.fork.slot import ForkSlot, Rights
 from aespec.sandbox.fork.worker import Worker
-from aespec.sandbox.layers import Store, difference_digest, full_disk, layer_id
+from aespec.sandbox.layers import Store, chain_digest, difference_digest, full_disk, layer_id
 
 _CERTIFICATE_PLACES = (
     "/etc/ssl/certs/ca-certificates.crt",
@@ -112,7 +114,7 @@ class ForkSandbox:
         say = progress or (lambda _: None)
         workshop = self._workshop()
         base = roots.find_base(recipe, workshop, self._roots, self._image_map, say)
-        lowers, digest = build.build_steps(base, recipe, context, workshop, say)
+        lowers, digest = build_steps(base, recipe, context, workshop, say)
         env = {**base.env, **dict(recipe.env)}
         return Image(
             digest,
@@ -128,6 +130,58 @@ class ForkSandbox:
         self._ready()
         return roots.import_tar(name, tar, self._workshop()).digest
 
+    def build(self, build: Build, *, progress: Callable[[str], None] | None = None) -> Image:
+        """See the contract. What only an engine can do is left to one, where one is at hand."""
+        self._ready()
+        say = progress or (lambda _: None)
+        if build.dockerfile is None:
+            return self._image(
+                images.prebuilt(self._find_base(build.image or "scratch", say), self._workshop())
+            )
+        try:
+            return self._image(
+                images.ImageBuilder(
+                    build, self._workshop(), lambda name: self._find_base(name, say), say
+                ).image()
+            )
+        except UnsupportedError as error:
+            say(f"{error}: an engine builds it")
+            return self._image(images.prebuilt(self._built_by_engine(build, error, say), self._workshop()))
+
+    def _find_base(self, name: str, say: Callable[[str], None]) -> Base:
+        workshop = self._workshop()
+        if name == "scratch":
+            return roots.scratch_base(workshop)
+        recipe = Recipe(name, (), "")
+        return roots.find_base(recipe, workshop, self._roots, self._image_map, say, pulls=True)
+
+    def _built_by_engine(self, wanted: Build, reason: SandboxError, say: Callable[[str], None]) -> Base:
+        from aespec.sandbox.docker.backend import DockerSandbox
+
+        try:
+            made = DockerSandbox(image_map=self._image_map).build(wanted, progress=say)
+        except SandboxError as error:
+            if error.boundary == "image":
+                raise
+            remedy = f"a Docker engine can build it: {error.remedy or error}"
+            raise SandboxError(str(reason), remedy, boundary="image") from None
+        recipe = Recipe(str(made.reference), (), "")
+        return roots.find_base(recipe, self._workshop(), ("engine",), {}, say)
+
+    def _image(self, built: images.Built) -> Image:
+        settings = built.settings
+        workdir, user = settings.workdir or "/", settings.user or "root"
+        content = {"env": settings.env, "workdir": workdir, "user": user, "entry": settings.entrypoint}
+        return Image(
+            chain_digest(built.digest, content),
+            ForkRoot(built.lowers, built.trees),
+            dict(settings.env),
+            workdir,
+            user,
+            is_reproducible=not built.trees,
+            entrypoint=settings.entrypoint,
+        )
+
     def freeze(self, image: Image, difference: Difference) -> Image:
         """See the contract: one more layer over the image's own."""
         root = _root_of(image)
@@ -135,9 +189,7 @@ class ForkSandbox:
         digest = difference_digest(image, difference)
 
         def make(name: str) -> dict[str, str]:
-            with self._open_root(
-                root.lowers, root.trees, {}, build.BUILD_LIMITS, name, is_build=True
-            ) as slot:
+            with self._open_root(root.lowers, root.trees, {}, BUILD_LIMITS, name, is_build=True) as slot:
                 try:
                     slot.put(difference.archive, clean=difference.deleted)
                 except SandboxError as error:
@@ -150,9 +202,9 @@ class ForkSandbox:
             store.make(digest, make)
         return replace(image, digest=digest, reference=ForkRoot((layer_id(digest), *root.lowers), root.trees))
 
-    def _workshop(self) -> build.Workshop:
+    def _workshop(self) -> Workshop:
         _, identity = self._ready()
-        return build.Workshop(self._store_of(identity), identity, self._open_root)
+        return Workshop(self._store_of(identity), identity, self._open_root)
 
     def close(self) -> None:
         """End the supervisors that wait for a next slot; without it they end with this object."""

@@ -29,8 +29,10 @@ from aespec.sandbox.tars import Entry, pack
 
 BUILD_LIMITS = SandboxLimits(memory_bytes=8 << 30, disk_bytes=16 << 30, processes=4096, cpu=64.0)
 """What a build step gets: wide, since its author isn't a solver, but an end there is."""
-_STEP_TIMEOUT_S = 1800.0
-_KEPT_OUTPUT_BYTES = 1 << 20
+STEP_TIMEOUT_S = 1800.0
+"""The longest that one step of a build may take."""
+KEPT_OUTPUT_BYTES = 1 << 20
+"""What is kept of a step's output; the rest is read and dropped."""
 _SHOWN_LINES = 12
 _ACCOUNT_FILES = ("/etc/passwd", "/etc/group", "/etc/shadow", "/etc/gshadow")
 
@@ -83,12 +85,16 @@ class Workshop:
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """A base image: its digest, its one layer's folder, and the host's folders shown over it."""
+    """A base image: its digest, its one layer's folder, and the host's folders shown over it.
+
+    `config` is what an engine's image sets, as the engine tells it.
+    """
 
     digest: str
     layer: str
     env: Mapping[str, str]
     trees: tuple[tuple[str, str], ...] = field(default=())
+    config: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
 def build_steps(
@@ -133,7 +139,7 @@ def build_steps(
 def _make_folder(slot: ForkSlot, path: str) -> None:
     """As an engine makes a missing working folder: what exists stays as it is."""
     program = Program(("/bin/sh", "-c", 'mkdir -p -- "$1"', "sh", path), timeout_s=60.0)
-    _must_succeed(slot, program, f"making the folder {path}", "")
+    must_succeed(slot, program, f"making the folder {path}", "")
 
 
 def _grouped(steps: tuple[RecipeStep, ...]) -> list[tuple[RecipeStep, ...]]:
@@ -191,7 +197,8 @@ def _do_step(
             raise AssertionError("refused before")
 
 
-def _account_files(slot: ForkSlot) -> dict[str, tuple[tarfile.TarInfo, str]]:
+def account_files(slot: ForkSlot) -> dict[str, tuple[tarfile.TarInfo, str]]:
+    """The files that name accounts, as far as there are any: their entry in a tar, and their text."""
     found = {}
     with tarfile.open(fileobj=io.BytesIO(slot.get(_ACCOUNT_FILES))) as archive:
         for entry in archive:
@@ -204,7 +211,7 @@ def _account_files(slot: ForkSlot) -> dict[str, tuple[tarfile.TarInfo, str]]:
 def _owner(slot: ForkSlot, name: str) -> tuple[int, int]:
     if name in ("", "root"):
         return 0, 0
-    files = _account_files(slot)
+    files = account_files(slot)
     found = find_account(name, *(files[path][1] if path in files else "" for path in _ACCOUNT_FILES[:2]))
     if found is None:
         raise SandboxError(f"a step names the owner {name!r}, which the image has not", boundary="image")
@@ -213,7 +220,7 @@ def _owner(slot: ForkSlot, name: str) -> tuple[int, int]:
 
 def _add_user(slot: ForkSlot, step: AddUser) -> None:
     """The account by hand: not every image has useradd, and every image has the files."""
-    files = _account_files(slot)
+    files = account_files(slot)
     lines = {
         "/etc/passwd": f"{step.name}:x:{step.uid}:{step.uid}::{step.home}:/bin/sh",
         "/etc/group": f"{step.name}:x:{step.uid}:",
@@ -252,11 +259,11 @@ def _install(slot: ForkSlot, step: Packages, workshop: Workshop, say: Callable[[
     )
     program = Program(
         argv,
-        timeout_s=_STEP_TIMEOUT_S,
+        timeout_s=STEP_TIMEOUT_S,
         has_network=True,
-        output_limit_bytes=_KEPT_OUTPUT_BYTES,
+        output_limit_bytes=KEPT_OUTPUT_BYTES,
     )
-    _must_succeed(slot, program, f"installing {', '.join(step.names)} with {step.manager}", remedy)
+    must_succeed(slot, program, f"installing {', '.join(step.names)} with {step.manager}", remedy)
 
 
 def _run_script(slot: ForkSlot, step: Shell, context: Path, say: Callable[[str], None]) -> None:
@@ -269,14 +276,15 @@ def _run_script(slot: ForkSlot, step: Shell, context: Path, say: Callable[[str],
         ("/bin/sh", "-eu", script),
         cwd=step.workdir,
         user=step.user,
-        timeout_s=_STEP_TIMEOUT_S,
+        timeout_s=STEP_TIMEOUT_S,
         has_network=step.has_network,
-        output_limit_bytes=_KEPT_OUTPUT_BYTES,
+        output_limit_bytes=KEPT_OUTPUT_BYTES,
     )
-    _must_succeed(slot, program, f"the step {step.source}", "")
+    must_succeed(slot, program, f"the step {step.source}", "")
 
 
-def _must_succeed(slot: ForkSlot, program: Program, what: str, remedy: str) -> None:
+def must_succeed(slot: ForkSlot, program: Program, what: str, remedy: str) -> None:
+    """Run a program of a build; raises SandboxError that tells how `what` failed, with its last lines."""
     outcome = slot.run(program)
     if outcome.status == 0 and not outcome.is_timed_out:
         return

@@ -94,7 +94,8 @@ def _unpack_order(descriptor: int, target: str, identity: Identity) -> dict[str,
         "target": target,
         "sets_owners": identity.switches_user,
         "folders": {},
-        "files": [],
+        "files": {},
+        "defaults": {},
     }
 
 

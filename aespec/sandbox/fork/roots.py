@@ -23,9 +23,10 @@ from aespec.sandbox.fork.build import Base, Workshop
 from aespec.sandbox.fork.identity import Identity
 from aespec.sandbox.fork.worker import OrderFailed, Worker, find_program
 from aespec.sandbox.layers import FullDiskError, chain_digest, full_disk, layer_id
+from aespec.sandbox.stages import DEFAULT_PATH
+from aespec.sandbox.tars import Entry, pack
 
 ORDER = ("store", "engine", "mmdebstrap", "host")
-DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 _DEBIAN_NAME = re.compile(r"(?:docker\.io/)?(?:library/)?debian:([a-z]+)(?:-slim|-\d{8}(?:-slim)?)?$")
 _DEBIAN_FAMILY = re.compile(r"(?:docker\.io/)?(?:library/)?debian(?:[:@].*)?")
@@ -34,7 +35,12 @@ _PROBE_TIME_S = 20.0
 _CHUNK_BYTES = 1 << 20
 # What a sandbox mounts over, or binds over, must be there and be real; an engine makes the same empty files.
 _FOLDERS = {"/proc": 0o555, "/sys": 0o555, "/dev": 0o755, "/tmp": 0o1777, "/run": 0o755, "/etc": 0o755}
-_EMPTY_FILES = ("/etc/resolv.conf",)
+_RESOLVER = "/etc/resolv.conf"
+_HOST_FILES = {
+    "/etc/hosts": "127.0.0.1\tlocalhost sandbox\n::1\tlocalhost ip6-localhost ip6-loopback\n",
+    "/etc/hostname": "sandbox\n",
+}
+"""An engine shows its own in a container; in an export of it they are empty."""
 
 
 def find_base(
@@ -43,14 +49,21 @@ def find_base(
     ways: Sequence[str],
     image_map: Mapping[str, str],
     say: Callable[[str], None],
+    *,
+    pulls: bool = False,
 ) -> Base:
-    """The recipe's base by the first way that has it. Raises SandboxError that lists the ways out."""
+    """The recipe's base by the first way that has it. Raises SandboxError that lists the ways out.
+
+    Where it `pulls`, an engine asks its registry for what it hasn't got.
+    """
     name = image_map.get(recipe.base, recipe.base)
     tried: list[str] = []
     for way in ways:
         if way not in _WAYS:
             raise SandboxError(f"there is no way {way!r} to a base image; there are {', '.join(ORDER)}")
         try:
+            if way == "engine" and pulls:
+                _pull(name, say)
             found = _WAYS[way](name, recipe, workshop, say, tried)
         except FullDiskError:
             raise
@@ -80,7 +93,17 @@ def _from_store(
 
 def _as_base(record: Mapping[str, Any]) -> Base:
     env = {"PATH": DEFAULT_PATH, **record.get("env", {})}
-    return Base(record["digest"], layer_id(record["digest"]), env)
+    return Base(record["digest"], layer_id(record["digest"]), env, config=record.get("config", {}))
+
+
+def _pull(name: str, say: Callable[[str], None]) -> None:
+    """Have an engine fetch an image. That it can't, or that there is none, is told by the way itself."""
+    from aespec.sandbox.docker import engine
+
+    with contextlib.suppress(SandboxError), contextlib.closing(engine.connect()) as client:
+        if engine.find_image(client, name) is None:
+            say(f"asking the engine's registry for {name}")
+            engine.pull_image(client, name, name)
 
 
 def _from_engine(
@@ -108,7 +131,7 @@ def _from_engine(
 
         if workshop.store.find(digest) is None:
             workshop.store.make(digest, build)
-        return _as_base({"digest": digest, "env": image.env})
+        return _as_base({"digest": digest, "env": image.env, "config": image.config})
 
 
 def _from_mmdebstrap(
@@ -217,6 +240,19 @@ _WAYS: dict[str, Callable[[str, Recipe, Workshop, Callable[[str], None], list[st
 }
 
 
+def scratch_base(workshop: Workshop) -> Base:
+    """The base `scratch`: nothing but what a sandbox mounts over."""
+    digest = chain_digest("scratch", {})
+
+    def build(folder: str) -> dict[str, Any]:
+        _unpack([pack([Entry("proc", None, 0o555)])], f"{folder}/fs", workshop)
+        return {}
+
+    if workshop.store.find(digest) is None:
+        workshop.store.make(digest, build)
+    return _as_base({"digest": digest})
+
+
 def import_tar(name: str, tar: Path, workshop: Workshop) -> Base:
     """Take a root file system from a tar as the base `name`. Raises SandboxError for what is no such tar."""
     try:
@@ -282,7 +318,8 @@ def _unpack(chunks: Iterable[bytes], target: str, workshop: Workshop) -> None:
             "target": target,
             "sets_owners": identity.switches_user,
             "folders": _FOLDERS,
-            "files": list(_EMPTY_FILES),
+            "files": {_RESOLVER: ""},
+            "defaults": _HOST_FILES,
         }
         refused: OrderFailed | None = None
         try:

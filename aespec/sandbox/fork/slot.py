@@ -41,6 +41,18 @@ class Rights:
     has_certificates: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What lies at a path: `kind` is folder, file, other or "" for nothing, `real` where its links lead.
+
+    `names` are a folder's, where they were asked for, each with whether it is a folder.
+    """
+
+    kind: str
+    real: str
+    names: tuple[tuple[str, bool], ...] = ()
+
+
 class ForkSlot:
     """See `aespec.sandbox.api.Slot`."""
 
@@ -75,6 +87,11 @@ class ForkSlot:
         order = {"do": "difference", "limit_bytes": limit_bytes}
         archive, gone = self._ask(order)[1]
         return Difference(archive, tuple(json.loads(gone)))
+
+    def look(self, paths: Sequence[str], *, lists: bool = False) -> list[Found]:
+        """What lies at paths, links followed within the slot."""
+        answer = self._ask({"do": "look", "paths": list(paths), "lists": lists})[1][0]
+        return [Found(kind, real, tuple(map(tuple, names))) for kind, real, names in json.loads(answer)]
 
     def run(self, program: Program) -> Outcome:
         """See the contract. A program is process 2 of a namespace of its own."""

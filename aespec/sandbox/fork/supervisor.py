@@ -78,6 +78,7 @@ class Supervisor:
             "put": self._put,
             "get": self._get,
             "difference": self._difference,
+            "look": self._look,
             "unpack": self._unpack,
             "remove": self._remove,
         }
@@ -243,6 +244,18 @@ class Supervisor:
             _act_in_root(pack, _ROOT)
             return {}, [_content(descriptor)]
 
+    def _look(self, order: dict[str, Any], _: list[bytes]) -> Answer:
+        """What lies at paths of the root."""
+        with contextlib.ExitStack() as stack:
+            told = _memory_file(stack, b"")
+
+            def look() -> None:
+                found = [archive.look(path, lists=order["lists"]) for path in order["paths"]]
+                wire.write_all(told, json.dumps(found).encode())
+
+            _act_in_root(look, _ROOT)
+            return {}, [_content(told)]
+
     def _difference(self, order: dict[str, Any], _: list[bytes]) -> Answer:
         """What was written since the root was put together: a tar, and as JSON the paths that are gone."""
         shown = {target[:at] for target in self._places for at in _ends_of_parts(target)}
@@ -264,7 +277,8 @@ class Supervisor:
     def _unpack(self, order: dict[str, Any], _: list[bytes]) -> Answer:
         """Unpack a plain tar from an inherited descriptor into a new folder below the working folder.
 
-        `folders` (name to mode) and `files` are what a sandbox mounts over: they are made where missing.
+        `folders` (name to mode) and `files` (to content) are what a sandbox mounts over: they are made as
+        told. `defaults` are files that are filled where they are empty or missing.
         """
         os.mkdir(order["target"], 0o755)
         os.chmod(order["target"], 0o755)
@@ -278,11 +292,14 @@ class Supervisor:
                     os.unlink(name)
                 archive.make_folders(name)
                 os.chmod(name, mode)
-            for name in order["files"]:
-                archive.make_folders(os.path.dirname(name))
-                archive.remove(name)
-                os.close(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644))
-                os.chmod(name, 0o644)
+            empty = {name for name in order["defaults"] if _is_empty(name)}
+            for name, text in {**order["files"], **order["defaults"]}.items():
+                if name in order["files"] or name in empty:
+                    archive.make_folders(os.path.dirname(name))
+                    archive.remove(name)
+                    with open(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "wb") as file:
+                        file.write(text.encode("ascii"))
+                    os.chmod(name, 0o644)
 
         _act_in_root(unpack, order["target"])
         return {}, []
@@ -292,6 +309,14 @@ class Supervisor:
         for path in order["paths"]:
             archive.remove(path)
         return {}, []
+
+
+def _is_empty(path: str) -> bool:
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return True
+    return stat.S_ISREG(status.st_mode) and not status.st_size
 
 
 def _pipe(stack: contextlib.ExitStack) -> tuple[int, int]:
