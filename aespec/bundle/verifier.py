@@ -9,7 +9,7 @@ from aespec.bundle.claims import PlannedCheck, check_to_json
 from aespec.bundle.faults import Faults
 from aespec.bundle.plan import PlannedFile
 from aespec.bundle.quoting import is_plain
-from aespec.bundle.recipe import AddUser, Copy, MakeFolder, Recipe, RecipeStep
+from aespec.bundle.recipe import AddUser, Copy, MakeFolder, Recipe, RecipeStep, Shell
 from aespec.bundle.render import render_template
 from aespec.bundle.setup import base_image, brings_python, package_steps
 from aespec.model.expressions import Json
@@ -18,6 +18,9 @@ from aespec.model.json_text import write_json
 from aespec.model.lock import Lock
 from aespec.model.task import Task
 from aespec.records import dataclass
+
+COMPILE_SCRIPT = "compile.sh"
+"""The build step that compiles the checker; it stays out of the image."""
 
 CONTEXT = "tests"
 """The bundle's folder that the verifier's image is built from."""
@@ -57,12 +60,12 @@ def plan_verifier(
     faults: Faults,
 ) -> VerifierPlan:
     """The recipe and context of the verifier; `library` is what ships, by its path below `/tests/lib`."""
-    files = {
+    shared = {f"lib/{path}": PlannedFile(data) for path, data in sorted(library.items())}
+    own = {
         "test.sh": PlannedFile(render_template("harbor/test.sh.j2").encode(), 0o755),
         "checks.json": PlannedFile(write_json(checks_json)),
+        **_hidden(task, instance, faults),
     }
-    files.update({f"lib/{path}": PlannedFile(data) for path, data in sorted(library.items())})
-    files.update(_hidden(task, instance, faults))
     steps: list[RecipeStep] = [
         *package_steps(task, lock, faults, () if brings_python(task) else ("python3",)),
         AddUser(RUN_ACCOUNT, RUN_UID, f"/home/{RUN_ACCOUNT}"),
@@ -71,9 +74,13 @@ def plan_verifier(
         MakeFolder("/tests/lib"),
         *([MakeFolder("/tests/hidden")] if task.step.verify.hidden_files else []),
     ]
-    steps += [Copy(path, f"/tests/{path}", file.mode) for path, file in files.items()]
+    steps += [Copy(path, f"/tests/{path}", file.mode) for path, file in shared.items()]
+    steps.append(Shell(COMPILE_SCRIPT))
+    # What differs between instances comes last: they share all layers below it.
+    steps += [Copy(path, f"/tests/{path}", file.mode) for path, file in own.items()]
+    compiling = {COMPILE_SCRIPT: PlannedFile(render_template("harbor/compile.sh.j2").encode())}
     base = base_image(task, lock, images, faults)
-    return VerifierPlan(Recipe(base, tuple(steps), CONTEXT), files)
+    return VerifierPlan(Recipe(base, tuple(steps), CONTEXT), {**shared, **compiling, **own})
 
 
 def checks_to_json(

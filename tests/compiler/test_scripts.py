@@ -1,4 +1,4 @@
-"""The two scripts of a bundle that Harbor starts: under several shells, and where something is missing."""
+"""The scripts that images and Harbor start: under several shells, and where something is missing."""
 
 import shutil
 import subprocess
@@ -21,7 +21,7 @@ def started(shell):
 @pytest.mark.parametrize("interpreter", ["sh", "python"])
 def test_every_shell_reads_them(shell, interpreter):
     plan = planned(tiny(oracle=script("x", interpreter), setup=Setup("debian", workdir="/app")))
-    for path in ("tests/test.sh", "solution/solve.sh"):
+    for path in ("tests/test.sh", "tests/compile.sh", "solution/solve.sh"):
         subprocess.run([*started(shell), "-n"], input=read(plan, path), text=True, check=True)
 
 
@@ -51,6 +51,15 @@ def test_without_an_interpreter_there_is_no_verdict():
         TEST=read(planned(tiny()), "tests/test.sh"),
     )
     assert told == "3\n3\n"
+
+
+@pytest.mark.needs("docker", "base-image")
+def test_without_an_interpreter_or_its_compiler_the_image_is_built_all_the_same():
+    compile_it = read(planned(tiny()), "tests/compile.sh")
+    assert in_container('sh -euc "$SCRIPT"; echo $?', SCRIPT=compile_it) == "0\n"
+    lame = 'printf "#!/bin/sh\\nexit 1\\n" > /usr/bin/python3; chmod 755 /usr/bin/python3; '
+    told = in_container(f'{lame} sh -euc "$SCRIPT" 2>&1; echo $?', SCRIPT=compile_it)
+    assert told == "the checker was not compiled ahead\n0\n"
 
 
 @pytest.mark.needs("docker", "base-image")
