@@ -18,8 +18,7 @@ API = 1
 ENTRY_POINTS = "aespec.domains"
 """The entry-point group of other distributions; each entry names a package that holds a `domain.toml`."""
 
-_KEYS = {"name": str, "api": int, "title": str, "image": str, "predicates": list, "apt": list, "needs": list}
-_NEEDED = ("name", "api", "title", "image")
+_KEYS = {"name": str, "api": int, "title": str, "image": str}
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,63}")
 
 
@@ -27,23 +26,14 @@ _NAME = re.compile(r"[a-z][a-z0-9-]{0,63}")
 class Domain:
     """A subject area.
 
-    `image` is the base of a spec that names none; `predicates` are those that the domain offers first to a
-    proposer and in its grammar ("*" for all); `apt` are packages that a new spec of it starts with; `needs`
-    are what its end states usually need of a target. `origin` is "" for ours, else the distribution's name.
+    `image` is the base of a spec that names none. `origin` is "" for ours, else the distribution's name.
     """
 
     name: str
     title: str
     image: str
-    predicates: tuple[str, ...] = ("*",)
-    apt: tuple[str, ...] = ()
-    needs: tuple[str, ...] = ("bytes",)
     folder: Path | None = None
     origin: str = ""
-
-    def offers(self, predicate: str) -> bool:
-        """Whether the domain offers a predicate."""
-        return "*" in self.predicates or predicate in self.predicates
 
 
 def find(name: str) -> tuple[Domain | None, tuple[Diagnostic, ...]]:
@@ -109,24 +99,11 @@ def _load(path: Path, origin: str, stamp: int) -> tuple[Domain | None, tuple[Dia
         fault = f"its name is `{table['name']}` and its folder's another"
     if fault is not None:
         return None, (_broken(f"the domain `{path.parent.name}` is broken: {fault}", origin),)
-    return _domain(table, path.parent, origin), ()
-
-
-def _domain(table: dict[str, Any], folder: Path, origin: str) -> Domain:
-    return Domain(
-        table["name"],
-        table["title"],
-        table["image"],
-        tuple(table.get("predicates", ("*",))),
-        tuple(table.get("apt", ())),
-        tuple(table.get("needs", ("bytes",))),
-        folder,
-        origin,
-    )
+    return Domain(table["name"], table["title"], table["image"], path.parent, origin), ()
 
 
 def _fault(table: dict[str, Any]) -> str | None:
-    for key in _NEEDED:
+    for key in _KEYS:
         if key not in table:
             return f"`{key}` is missing"
     for key, value in table.items():
@@ -135,8 +112,6 @@ def _fault(table: dict[str, Any]) -> str | None:
             return f"`{key}` is not known in version {API}"
         if not isinstance(value, wanted) or isinstance(value, bool):
             return f"`{key}` is of the wrong type"
-        if isinstance(value, list) and not all(isinstance(item, str) for item in value):
-            return f"`{key}` is a list of texts"
     if table["api"] != API:
         return f"it is made for version {table['api']}, and {API} is known here"
     return None if _NAME.fullmatch(table["name"]) else "its name has other characters than a-z, 0-9 and `-`"

@@ -19,7 +19,6 @@ def test_the_six_domains_load():
     for domain in found:
         assert domain.title
         assert domain.image
-        assert domain.offers("json")
         assert domains.find(domain.name) == (domain, ())
 
 
@@ -61,7 +60,6 @@ def test_a_plug_in_is_found_without_being_imported(plug_in):
         ('name = "weaving"\n', "`api` is missing"),
         (WHOLE.format(name="weaving").replace("api = 1", "api = 2"), "made for version 2"),
         (WHOLE.format(name="weaving") + "colour = 3\n", "`colour` is not known"),
-        (WHOLE.format(name="weaving") + "apt = [3]\n", "`apt` is a list of texts"),
         (WHOLE.format(name="Weaving Mill"), "other characters"),
         (WHOLE.format(name="weaving").replace('"Plug-in"', "true"), "`title` is of the wrong type"),
         (None, "can't be found"),
