@@ -64,6 +64,11 @@ class Rung:
     sandbox: Sandbox = field(repr=False)
 
 
+def cold(name: str) -> str:
+    """What a sandbox is called where fresh slots of it, and the bundle's own test.sh, are the reference."""
+    return f"cold {name}"
+
+
 @dataclass(frozen=True, slots=True)
 class Acting:
     """Let an agent act on a bundle; `number` tells repetitions apart."""

@@ -12,13 +12,13 @@ from itertools import islice
 from pathlib import Path
 
 from aespec import __version__
+from aespec.bundle.disk import write
 from aespec.bundle.lock import lock_digest, lock_path, read_lock
 from aespec.bundle.plan import Bundle
-from aespec.bundle.disk import write
 from aespec.compiler import compile_instance, load
 from aespec.diagnostics.diagnostic import Diagnostic
 from aespec.evaluate import ProgramRunner, evaluate, iterate_seeds
-from aespec.fuzz.bench import Bench, BudgetSpentError, Prepared, Rung
+from aespec.fuzz.bench import Bench, BudgetSpentError, Prepared, Rung, cold
 from aespec.fuzz.certificate import PROPERTIES, Certificate, Finding, Property
 from aespec.fuzz.cost import Meter
 from aespec.fuzz.decisions import read_decisions
@@ -137,9 +137,7 @@ def certify_bundles(
     options = options or CertifyOptions()
     meter = meter or Meter()
     fast = Rung(sandbox.name, Prepared(sandbox))
-    slow = (
-        Rung(reference.name, Prepared(reference)) if reference else Rung(f"{sandbox.name}-cold", fast.sandbox)
-    )
+    slow = Rung(reference.name, Prepared(reference)) if reference else Rung(cold(sandbox.name), fast.sandbox)
     journal = Journal(_journal_folder(bundles, (fast, slow), options))
     bench = Bench(
         journal,
@@ -320,7 +318,7 @@ def _stand_in(rung: Rung, options: CertifyOptions) -> str:
     why = "no engine was to be had" if options.wants_reference else "an engine was not asked for"
     if rung.name == "docker":
         why = "it is the engine"
-    return f"{rung.name}, cold (the bundle's own test.sh in fresh slots; {why})"
+    return f"{cold(rung.name)} (the bundle's own test.sh in fresh slots; {why})"
 
 
 def _images(study: Study) -> tuple[dict[str, Json], bool]:

@@ -69,7 +69,11 @@ def test_a_sound_spec_has_no_error(certified):
     assert {name: found[name] for name in later} == dict.fromkeys(later, "inconclusive")
     told = certificate_to_json(certificate)
     assert told["cost"]["executions"]["fork"] > 20
-    assert told["cost"]["executions"]["fork-cold"] == 4
+    assert told["cost"]["executions"]["cold fork"] == 4
+    assert told["cost"]["executions"].keys() == {"fork", told["trust"]["reference"]}
+    assert told["environment"]["reference"].startswith("cold fork (")
+    solvable = next(item for item in certificate.properties if item.name == "solvable")
+    assert any(line.endswith(" in cold fork") for line in solvable.evidence)
     assert len(set(told["digests"]["bundles"])) == 3
     family = next(item for item in certificate.properties if item.name == "family")
     assert family.evidence[0] == "varies = answer"
