@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import base64
+import re
 
 from aespec.model.edit import Edit
 from aespec.model.expressions import Json
 
+WORD_LIMIT = 30
 CONTEXT_LIMIT = 400
 """How many characters a `swap` may take along on each side until what it swaps stands only once."""
 
@@ -47,9 +49,13 @@ def change(path: str, before: bytes, after: bytes) -> Edit:
         old, new = before.decode("utf-8"), after.decode("utf-8")
     except UnicodeDecodeError:
         return put(path, after)
-    start = _common(old, new)
+    start = common_length(old, new)
     rest = min(len(old), len(new)) - start
-    end = len(old) - min(rest, _common(old[::-1], new[::-1]))
+    end = len(old) - min(rest, common_length(old[::-1], new[::-1]))
+    # Whole words are told better than pieces of them.
+    word = re.compile(rf"\w{{0,{WORD_LIMIT}}}")
+    start -= len(_match(word, old[:start][: -WORD_LIMIT - 1 : -1]))
+    end += len(_match(word, old[end : end + WORD_LIMIT]))
     reach = 0
     while reach <= CONTEXT_LIMIT:
         low, high = max(0, start - reach), min(len(old), end + reach)
@@ -62,8 +68,13 @@ def change(path: str, before: bytes, after: bytes) -> Edit:
     return put(path, after)
 
 
-def _common(one: str, other: str) -> int:
-    """How long the beginning is that both have, found by halving: texts are long and comparing is fast."""
+def _match(pattern: re.Pattern[str], text: str) -> str:
+    found = pattern.match(text)
+    return found[0] if found is not None else ""
+
+
+def common_length(one: str, other: str) -> int:
+    """How many characters both begin with, found by halving: texts are long and comparing is fast."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2

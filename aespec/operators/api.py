@@ -1,12 +1,14 @@
-"""What an operator is: a family of edits of an end state, blind to the verifier.
+"""What an operator is: a way to edit an end state, blind to the verifier.
 
-One operator is one module of this package, found by a scan: it exports `OPERATOR` and `propose`.
+A family of operators is one module of `families/`, found by a scan: it exports `OPERATORS`, pairs of an
+operator and the function that drafts its edits. `aespec.operators.registry` makes mutants of the drafts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from aespec.model.chooser import Chooser
 from aespec.model.edit import Edit
@@ -33,6 +35,9 @@ KINDS = (
     "deleted",
 )
 """The kinds of content that an end state's files are sorted into (`aespec.operators.kinds`)."""
+
+FILE_KINDS = tuple(kind for kind in KINDS if kind not in ("link", "folder", "deleted"))
+"""The kinds of a regular file's content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +70,8 @@ class Scene:
 class Mutant:
     """Edits of the oracle's end state, with what they are.
 
-    `leaf` is the address of the leaf that is changed (`PATH#SELECTOR`); `says` one sentence for a reader.
+    `leaf` is the address of the leaf that is changed (`PATH#SELECTOR`, the path alone for a whole file);
+    `says` is a clause for a reader, without capital and full stop: it follows "passes although".
     """
 
     operator: str
@@ -86,5 +92,19 @@ class Operator:
     polarity: str
 
 
+class Draft(NamedTuple):
+    """What an operator's own function gives: a mutant's leaf, its edits, and the clause that tells them."""
+
+    leaf: str
+    edits: tuple[Edit, ...]
+    says: str
+
+
+Offer = Callable[[Output, Scene, Chooser], Iterator[Draft]]
+"""`offer(output, scene, chooser)`: drafts, the most telling first; it may be careless about their effect."""
+
 Propose = Callable[[Output, Scene, Chooser], Iterator[Mutant]]
-"""`propose(output, scene, chooser)`: the most telling mutants first; none that leaves the state as it is."""
+"""`propose(output, scene, chooser)`: the most telling mutants first; none that leaves the state as it is.
+
+Nor is there one that its operator's polarity doesn't fit under the plainest reading of the content.
+"""

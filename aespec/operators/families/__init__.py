@@ -1,0 +1,1 @@
+"""The families of operators, one module each, found by a scan of this folder."""
