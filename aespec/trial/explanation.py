@@ -12,7 +12,7 @@ REASON_LIMIT = 600
 FULL_REASON_LIMIT = 20_000
 """How many characters of a reason are shown; `aespec why` shows the full length."""
 
-STREAMS = ("agent.stderr", "verifier.stderr")
+STREAMS = ("agent.stderr", "agent.output", "verifier.stderr", "verifier.output")
 STREAM_TAIL_BYTES = 8192
 STREAM_TAIL_LINES = 15
 """How much of the end of a stream is told."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 
 from aespec.bundle.foreign import ForeignTask
-from aespec.sandbox.api import Builder, Image, Outcome, SandboxError, Slot
+from aespec.sandbox.api import Builder, Difference, Image, Outcome, SandboxError, Slot, UncarriableError
 from aespec.sandbox.fork.accounts import Account
 from aespec.sandbox.tars import pack
 from aespec.trial.archives import read_nodes
@@ -62,15 +63,33 @@ class Bench:
         self.tests = Once(lambda: tuple(uploads.tests(task)))
         self.solution = Once(lambda: pack(uploads.solution(task)))
         self._reversed = Once(lambda: acting.turned_around(self.solved().difference.archive))
-        self.agent_account = Once(lambda: self._account(seats.agent_seat(task, self.grounds.start())))
-        self.verifier_account = Once(lambda: self._account(seats.verifier_seat(task, self.grounds.start())))
+        self.agent_account = self._account_of(seats.agent_seat)
+        self.container_account = self._account_of(seats.container_seat)
+        self.verifier_account = self._account_of(seats.verifier_seat)
 
-    def _account(self, seat: seats.Seat) -> Account:
-        return live.account_of(self.sandbox, self.grounds.start(), self.grounds.limits, seat.user)
+    def _account_of(self, seat_of: Callable[[ForeignTask, Image], seats.Seat]) -> Once[Account]:
+        def find() -> Account:
+            start = self.grounds.start()
+            user = seat_of(self.task, start).user
+            return live.account_of(self.sandbox, start, self.grounds.limits, user)
+
+        return Once(find)
 
     def open(self, image: Image) -> AbstractContextManager[Slot]:
         """A fresh slot with the task's limits."""
         return self.sandbox.open(image, self.grounds.limits)
+
+    def plain_ways(self, *, is_live: bool, has_network: bool) -> Ways:
+        """The ways of a cold run from the start state: the task's own images and limits."""
+        return Ways(
+            self.grounds.start(),
+            None,
+            self.grounds.verifier() if self.task.mode == "separate" else None,
+            is_live,
+            has_network,
+            self.task.agent_timeout_s,
+            self.task.verifier_timeout_s,
+        )
 
     def run(self, probe: Probe, shift: Perturbation, ways: Ways) -> Seen:
         """Make the probe's state and put it before the verifier."""
@@ -121,6 +140,10 @@ class Bench:
             done = acting.run_script(slot, self.task, start, probe.script, ways.agent_timeout_s)
         return done
 
+    def take_live_solution(self) -> None:
+        """From now on, take what the solution leaves in a live session for its end state."""
+        self.solved = Once(lambda: session.solve_live(self))
+
     # --- the verifier's part -----------------------------------------------------------------------------
 
     def _verify_here(self, slot: Slot, shift: Perturbation, ways: Ways, *, is_touched: bool) -> Seen:
@@ -168,12 +191,18 @@ class Bench:
             output + tail(outcome.stdout + outcome.stderr),
             verifying.read_kept(slot, shift.keep),
             problem=problem,
-            difference=slot.difference() if ways.wants_difference else None,
+            difference=_difference(slot) if ways.wants_difference else None,
         )
 
 
 def _base(probe: Probe, ways: Ways) -> Image:
     return ways.oracle if probe.base == "oracle" and ways.oracle is not None else ways.start
+
+
+def _difference(slot: Slot) -> Difference | None:
+    with contextlib.suppress(UncarriableError):
+        return slot.difference(limit_bytes=acting.STATE_LIMIT_BYTES)
+    return None
 
 
 def _misses_bash(outcome: Outcome) -> bool:

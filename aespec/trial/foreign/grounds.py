@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from aespec.bundle.foreign import Container, ForeignTask
 from aespec.sandbox.api import Build, Builder, Difference, Image, SandboxLimits
 from aespec.sandbox.tars import Entry, pack
-from aespec.trial.archives import pack_folder, read_nodes
+from aespec.trial.archives import read_nodes
 from aespec.trial.foreign.once import Once
 from aespec.trial.foreign.seats import TESTS
 
@@ -39,7 +39,7 @@ class Grounds:
         self._sandbox = sandbox
         self._image_map = image_map
         self._progress = progress
-        self.start = Once(lambda: self._made(task.environment, takes_context=True))
+        self.start = Once(lambda: self._made(task.environment))
         self.verifier = Once(self._make_verifier)
         self.limits = SandboxLimits(
             memory_bytes=task.memory_bytes,
@@ -51,7 +51,7 @@ class Grounds:
     def _make_verifier(self) -> Image:
         if self._task.verifier is None:
             return self.start()
-        made = self._made(self._task.verifier, takes_context=False)
+        made = self._made(self._task.verifier)
         if not self._task.has_own_tests:
             return made
         # Harbor makes the script executable before it runs it, as root.
@@ -63,7 +63,7 @@ class Grounds:
         entry = Entry(script, node.data, node.mode | 0o111, node.uid, node.gid)
         return self._sandbox.freeze(made, Difference(pack([entry])))
 
-    def _made(self, container: Container, *, takes_context: bool) -> Image:
+    def _made(self, container: Container) -> Image:
         name = container.image
         image = self._sandbox.build(
             Build(
@@ -74,8 +74,4 @@ class Grounds:
             ),
             progress=self._progress,
         )
-        entries = list(LOG_FOLDERS)
-        if takes_context and container.dockerfile is None and container.context.is_dir():
-            # A prebuilt image without a Dockerfile beside it: Harbor copies the folder into it.
-            entries += pack_folder(container.context, container.workdir or image.workdir or "/")
-        return self._sandbox.freeze(image, Difference(pack(entries)))
+        return self._sandbox.freeze(image, Difference(pack(LOG_FOLDERS)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -110,16 +111,19 @@ class ForeignHarness:
         self, probe: Probe, perturbation: Perturbation | None = None, *, is_cold: bool = False
     ) -> Judgement:
         """See the protocol."""
-        try:
+
+        def judge() -> Judgement:
             settled = self._settled()
             ways = self._ways(probe, settled, is_cold=is_cold)
             return self._judge(probe, perturbation or _STILL, ways, settled.full)
-        except SandboxError as fault:
-            return _lost(fault.boundary, explain_fault(fault))
-        except EditError as fault:
-            return _lost("spec", f"the probe doesn't fit: {fault}")
-        except OSError as fault:
-            return _lost("sandbox", f"the machine: {fault}")
+
+        return _without_exceptions(judge)
+
+    def judge_alone(self, probe: Probe) -> Judgement:
+        """A cold judgement on a probe of the start state, the oracle left alone: a reward of 1 passes."""
+        return _without_exceptions(
+            lambda: self._judge(probe, _STILL, self._start_ways(is_live=probe.is_live), 1.0)
+        )
 
     def notes(self) -> tuple[str, ...]:
         """How probes are run, and what of the task isn't done here, one sentence each."""
@@ -140,14 +144,7 @@ class ForeignHarness:
         if self.task.solution is None:
             return Settled(None, is_live=False, full=1.0)
         self._say("running the solution")
-        try:
-            self._bench.solved()
-        except SandboxError as error:
-            fault: SandboxError | None = error
-        else:
-            fault = None
-        if fault is not None and fault.boundary not in ("sandbox", "spec"):
-            return Settled(None, is_live=False, full=1.0, fault=fault)
+        fault = self._fault_of_solving()
         ways = replace(self._cold(is_live=False), wants_difference=True)
         try:
             seen = self._bench.run(ORACLE, _STILL, ways)
@@ -157,7 +154,7 @@ class ForeignHarness:
         if judgement.reward is None or judgement.reward < 1.0:
             live = self._try_live(judgement)
             if live is not None:
-                return replace(live, fault=fault)
+                return live
         full = full_reward(judgement)
         return Settled(_regraded(judgement, full), is_live=False, full=full, fault=fault, seen=seen)
 
@@ -174,7 +171,17 @@ class ForeignHarness:
         if live.reward is None or (frozen.reward is not None and live.reward <= frozen.reward):
             return None
         full = full_reward(live)
-        return Settled(_regraded(live, full), is_live=True, full=full, seen=seen, left=seen.left)
+        self._bench.take_live_solution()
+        fault = self._fault_of_solving()
+        return Settled(_regraded(live, full), is_live=True, full=full, fault=fault, seen=seen, left=seen.left)
+
+    def _fault_of_solving(self) -> SandboxError | None:
+        """Why the solution's end state isn't to be had, None where it is."""
+        try:
+            self._bench.solved()
+        except SandboxError as fault:
+            return fault
+        return None
 
     def _warm_up(self) -> Warm:
         """What the verifier installs for itself is kept where oracle and nop are judged the same with it."""
@@ -231,23 +238,16 @@ class ForeignHarness:
     # --- ways --------------------------------------------------------------------------------------------
 
     def _cold(self, *, is_live: bool) -> Ways:
-        task, grounds = self.task, self._bench.grounds
-        has_network = task.network.get("verifier", True) or (is_live and task.network.get("agent", True))
         oracle = None
-        if task.solution is not None and not is_live:
-            try:
+        if self.task.solution is not None and not is_live:
+            with contextlib.suppress(SandboxError):
                 oracle = self._bench.solved().image
-            except SandboxError:
-                oracle = None
-        return Ways(
-            grounds.start(),
-            oracle,
-            grounds.verifier() if task.mode == "separate" else None,
-            is_live,
-            has_network,
-            task.agent_timeout_s,
-            task.verifier_timeout_s,
-        )
+        return replace(self._start_ways(is_live=is_live), oracle=oracle)
+
+    def _start_ways(self, *, is_live: bool) -> Ways:
+        network = self.task.network
+        has_network = network.get("verifier", True) or (is_live and network.get("agent", True))
+        return self._bench.plain_ways(is_live=is_live, has_network=has_network)
 
     def _oracle_image(self, settled: Settled) -> Image | None:
         return None if settled.is_live or settled.fault is not None else self._bench.solved().image
@@ -325,6 +325,18 @@ def open_harness(
     from is the sandbox's own to map.
     """
     return ForeignHarness(task, sandbox, image_map or {}, progress)
+
+
+def _without_exceptions(judge: Callable[[], Judgement]) -> Judgement:
+    """The judgement, or an error in its form."""
+    try:
+        return judge()
+    except SandboxError as fault:
+        return _lost(fault.boundary, explain_fault(fault))
+    except EditError as fault:
+        return _lost("spec", f"the probe doesn't fit: {fault}")
+    except OSError as fault:
+        return _lost("sandbox", f"the machine: {fault}")
 
 
 def _lost(boundary: str, message: str) -> Judgement:

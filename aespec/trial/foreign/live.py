@@ -12,6 +12,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from aespec.bundle.interpreters import PYTHONS
 from aespec.sandbox.api import Image, Sandbox, SandboxError, SandboxLimits
 from aespec.sandbox.fork.accounts import Account, find_account
 from aespec.sandbox.tars import Entry
@@ -30,7 +31,11 @@ SESSION_FILE = f"{ASIDE}/session"
 LINGER_S = 0.3
 """How long what an agent left may go on after the verifier: Harbor takes longer to read the reward."""
 
+ENTRYPOINT_S = 1.0
+"""How long what an image starts by itself has before the agent comes; in Harbor it is longer."""
+
 _MARK = "aespec-live:"
+_PYTHONS = " ".join(PYTHONS)
 _PYTHON_SWITCH = (
     "import os,sys; u,g,s=sys.argv[1:4]; os.setgroups([int(x) for x in s.split(',') if x]); "
     "os.setresgid(*[int(g)]*3); os.setresuid(*[int(u)]*3); os.execv('/bin/sh',['sh','-c',sys.argv[4]])"
@@ -52,7 +57,7 @@ as() {{ # name, uid, gid, groups, command; never returns
         if [ -n "$4" ]; then set -- "$@" --groups "$4"; else set -- "$@" --clear-groups ""; fi
         exec setpriv --reuid "$2" --regid "$3" "$6" ${{7:+"$7"}} /bin/sh -c "$5" 2>&1 9>&-
     fi
-    for python in python3 /usr/bin/python3 /usr/local/bin/python3; do
+    for python in {_PYTHONS}; do
         if $python -I -S -c pass; then
             exec $python -I -S -c {shlex.quote(_PYTHON_SWITCH)} "$2" "$3" "$4" "$5" 2>&1 9>&-
         fi
@@ -62,8 +67,14 @@ as() {{ # name, uid, gid, groups, command; never returns
     tell no-switch
     exit 125
 }}
+"""
+_KNOWN = """\
 known=" "
-for place in /proc/[0-9]*; do known="$known${{place#/proc/}} "; done
+for place in /proc/[0-9]*; do known="$known${place#/proc/} "; done
+"""
+_ENTRYPOINT = f"""\
+( cd WORKDIR || exit 125; as ACCOUNT COMMAND ) </dev/null >/dev/null 2>&1 &
+sleep {ENTRYPOINT_S}
 """
 _AGENT = """\
 ( cd WORKDIR || { tell no-folder; exit 125; }; as ACCOUNT COMMAND ) </dev/null
@@ -81,7 +92,7 @@ if [ -L {FOLDER} ] || [ ! -d {FOLDER} ]; then rm -rf {FOLDER}; mkdir -p {FOLDER}
 rm -f -- {REWARD_TEXT} {REWARD_JSON} || tell no-removal
 if command -v tar >/dev/null; then tar -xf - -C / || tell no-tests
 else
-    for python in python3 /usr/bin/python3 /usr/local/bin/python3 false; do
+    for python in {_PYTHONS} false; do
         $python -I -S -c pass || continue
         $python -I -S -c {shlex.quote(_PYTHON_UNPACK)} || tell no-tests
         break
@@ -157,10 +168,21 @@ def account_of(sandbox: Sandbox, image: Image, limits: SandboxLimits, user: str)
 
 
 def session_text(
-    steps: Sequence[Step], verifier: Step | None, *, umask: int = 0o022, lingers: bool = False
+    steps: Sequence[Step],
+    verifier: Step | None,
+    *,
+    entrypoint: Step | None = None,
+    umask: int = 0o022,
+    lingers: bool = False,
 ) -> str:
-    """The shell program of a session; without a verifier it ends after the agent's part."""
+    """The shell program of a session; without a verifier it ends after the agent's part.
+
+    `entrypoint` is what the image itself starts, before everything else.
+    """
     parts = [_HEAD]
+    if entrypoint is not None:
+        parts.append(_fill(_ENTRYPOINT, entrypoint))
+    parts.append(_KNOWN)
     edits = 0
     for step in steps:
         if step.plan is not None:

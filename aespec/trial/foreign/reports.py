@@ -58,4 +58,6 @@ def _from_lines(output: str) -> Iterator[str]:
 def _short(name: str) -> str:
     """The name without the folders of its file: they differ with the folder that a runner was started in."""
     file, mark, rest = name.partition("::")
-    return (file.rpartition("/")[2] + mark + rest)[:NAME_LENGTH_LIMIT]
+    if mark:
+        file = file.rpartition("/")[2]
+    return (file + mark + rest)[:NAME_LENGTH_LIMIT]

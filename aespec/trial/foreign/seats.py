@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aespec.bundle.foreign import ForeignTask
 from aespec.sandbox.api import Image, Program
@@ -38,6 +38,11 @@ def agent_seat(task: ForeignTask, image: Image) -> Seat:
         {"PATH": PATH, **image.env, **container.env},
         task.network.get("agent", True),
     )
+
+
+def container_seat(task: ForeignTask, image: Image) -> Seat:
+    """That of what the agent's container runs by itself."""
+    return replace(agent_seat(task, image), user=task.environment.user or image.user or "root")
 
 
 def verifier_seat(task: ForeignTask, image: Image) -> Seat:

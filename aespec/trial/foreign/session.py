@@ -10,7 +10,7 @@ from aespec.sandbox.api import Outcome, Program, Slot
 from aespec.sandbox.tars import Entry, pack
 from aespec.trial.archives import read_files
 from aespec.trial.foreign import acting, live, seats
-from aespec.trial.foreign.acting import Acted
+from aespec.trial.foreign.acting import Acted, Solved
 from aespec.trial.foreign.editing import plan_edits
 from aespec.trial.foreign.troubles import tail
 from aespec.trial.foreign.verifying import Seen, no_run, with_agent
@@ -33,24 +33,19 @@ def run_live(bench: Bench, probe: Probe, shift: Perturbation, ways: Ways) -> See
     is_separate = bench.task.mode == "separate"
     steps = _steps(bench, probe, ways)
     verifier = None if is_separate else _verifier_step(bench, shift, ways)
-    text = live.session_text(steps, verifier, umask=shift.umask, lingers=bool(probe.script))
-    parts = [*steps, *([verifier] if verifier is not None else [])]
-    program = Program(
-        argv=("/bin/sh", live.SESSION_FILE),
-        env={"PATH": PATH, **ways.start.env},
-        stdin=b"" if is_separate else pack([*bench.tests(), *shift.entries]),
-        timeout_s=sum(step.timeout_s for step in parts) + SLACK_S,
-        output_limit_bytes=LOG_LIMIT_BYTES,
-        has_network=ways.has_network,
-        cores=shift.cores,
+    text = live.session_text(
+        steps,
+        verifier,
+        entrypoint=_entrypoint(bench),
+        umask=shift.umask,
+        lingers=bool(probe.script),
     )
+    stdin = b"" if is_separate else pack([*bench.tests(), *shift.entries])
+    program = _program(steps, verifier, ways, stdin, shift.cores)
     seconds: dict[str, float] = {}
     with bench.open(ways.start) as slot:
         with timed(seconds, "session"):
-            if probe.base == "start" and probe.edits:
-                acting.edit_state_in(slot, probe.edits, {})
-            elif probe.base != "start":
-                slot.put(bench.solution())
+            _prepare(bench, slot, probe)
             slot.put(pack([*live.waiting_files(steps, text), *_script_file(probe)]))
             outcome = slot.run(program)
         told = live.read_told(outcome.stderr)
@@ -66,14 +61,55 @@ def run_live(bench: Bench, probe: Probe, shift: Perturbation, ways: Ways) -> See
     return with_agent(replace(seen, left=told.left), done, seconds)
 
 
+def solve_live(bench: Bench) -> Solved:
+    """What the solution leaves on disk where services of the image run beside it, and its own to the end."""
+    task, start = bench.task, bench.grounds.start()
+    probe = Probe("the solution", "solution")
+    has_network = task.network.get("agent", True)
+    ways = bench.plain_ways(is_live=True, has_network=has_network)
+    steps = [_solution_step(bench, ways)]
+    text = live.session_text(steps, None, entrypoint=_entrypoint(bench))
+    seconds: dict[str, float] = {}
+    with bench.open(start) as slot:
+        _prepare(bench, slot, probe)
+        slot.put(pack(live.waiting_files(steps, text)))
+        with timed(seconds, "solution"):
+            outcome = slot.run(_program(steps, None, ways, b"", None))
+        done = _acted(slot, probe, live.read_told(outcome.stderr), outcome, ways)
+        difference = slot.difference(limit_bytes=acting.STATE_LIMIT_BYTES)
+    image = bench.sandbox.freeze(start, difference)
+    return Solved(image, difference, done, acting.solved_nodes(difference), seconds["solution"])
+
+
+def _program(
+    steps: Sequence[live.Step], verifier: live.Step | None, ways: Ways, stdin: bytes, cores: int | None
+) -> Program:
+    parts = [*steps, *([verifier] if verifier is not None else [])]
+    return Program(
+        argv=("/bin/sh", live.SESSION_FILE),
+        env={"PATH": PATH, **ways.start.env},
+        stdin=stdin,
+        timeout_s=sum(step.timeout_s for step in parts) + SLACK_S,
+        output_limit_bytes=LOG_LIMIT_BYTES,
+        has_network=ways.has_network,
+        cores=cores,
+    )
+
+
+def _prepare(bench: Bench, slot: Slot, probe: Probe) -> None:
+    """What can be done before the session: edits of the start state, the solution's files."""
+    if probe.base != "start":
+        slot.put(bench.solution())
+    elif probe.edits:
+        acting.edit_state_in(slot, probe.edits, {})
+
+
 def _steps(bench: Bench, probe: Probe, ways: Ways) -> list[live.Step]:
     task, account = bench.task, bench.agent_account()
     seat = seats.agent_seat(task, bench.grounds.start())
     steps: list[live.Step] = []
     if probe.base != "start":
-        command = _bash(seats.solution_command(task))
-        env = seats.solution_env(task)
-        steps.append(live.Step(seat, account, command, env, ways.agent_timeout_s))
+        steps.append(_solution_step(bench, ways))
         if probe.edits:
             solved = bench.solved()
             with bench.open(solved.image) as slot:
@@ -89,6 +125,23 @@ def _steps(bench: Bench, probe: Probe, ways: Ways) -> list[live.Step]:
             for command in task.collect
         ]
     return steps
+
+
+def _solution_step(bench: Bench, ways: Ways) -> live.Step:
+    task = bench.task
+    seat = seats.agent_seat(task, bench.grounds.start())
+    command = _bash(seats.solution_command(task))
+    return live.Step(seat, bench.agent_account(), command, seats.solution_env(task), ways.agent_timeout_s)
+
+
+def _entrypoint(bench: Bench) -> live.Step | None:
+    """What a container of the image starts by itself: Harbor leaves its entrypoint alone."""
+    start = bench.grounds.start()
+    if not start.entrypoint:
+        return None
+    seat = seats.container_seat(bench.task, start)
+    command = live.quoted((*start.entrypoint, "sh", "-c", "sleep infinity"))
+    return live.Step(seat, bench.container_account(), command, timeout_s=0.0)
 
 
 def _verifier_step(bench: Bench, shift: Perturbation, ways: Ways) -> live.Step:

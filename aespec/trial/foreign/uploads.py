@@ -1,34 +1,35 @@
-"""The files that Harbor copies into a container: the tests, and for the oracle the solution."""
+"""The files that Harbor copies into a container, as entries of an archive: tests, and the solution."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Callable, Mapping
 
-from aespec.bundle.foreign import ForeignTask
+from aespec.bundle.foreign import FaultError, ForeignTask, read_solution, read_tests
+from aespec.runtime.memory import Node
+from aespec.sandbox.api import SandboxError
 from aespec.sandbox.tars import Entry
-from aespec.trial.archives import pack_folder
 from aespec.trial.foreign.seats import SOLUTION, TESTS
 
 
 def tests(task: ForeignTask) -> list[Entry]:
-    """What goes to `/tests`, the script executable."""
-    return _entries(task, task.tests, TESTS, task.test_script)
+    """What goes to `/tests`. Raises `SandboxError` where it can't be read any more."""
+    return _entries(task, read_tests, TESTS)
 
 
 def solution(task: ForeignTask) -> list[Entry]:
-    """What goes to `/solution`, the script executable; nothing where there is no solution."""
-    if task.solution is None:
-        return []
-    return _entries(task, task.solution, SOLUTION, task.solution_script)
+    """What goes to `/solution`; nothing where there is no solution. Raises as `tests`."""
+    return _entries(task, read_solution, SOLUTION) if task.solution is not None else []
 
 
-def _entries(task: ForeignTask, folder: Path, target: str, script: str) -> list[Entry]:
-    found = {entry.path: entry for entry in pack_folder(folder, target)}
-    for path, text in task.added.items():
-        if path.startswith(target + "/"):
-            found[path] = Entry(path, text.encode("utf-8", "surrogateescape"))
-    path = f"{target}/{script}"
-    if path in found:
-        found[path] = replace(found[path], mode=found[path].mode | 0o111)
-    return list(found.values())
+def _entries(
+    task: ForeignTask, read: Callable[[ForeignTask], Mapping[str, Node]], target: str
+) -> list[Entry]:
+    try:
+        nodes = read(task)
+    except FaultError as error:
+        raise SandboxError(error.fault.message, error.fault.help, boundary="spec") from None
+    found = [Entry(target, None, 0o755)] if nodes else []
+    for path, node in nodes.items():
+        data = node.data if node.kind == "file" else None
+        found.append(Entry(f"{target}/{path}", data, node.mode & 0o7777, target=node.target))
+    return found

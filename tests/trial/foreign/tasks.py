@@ -1,8 +1,9 @@
 """Small tasks of Harbor's form written to disk, as their authors would, and read back as data."""
 
 import json
+from dataclasses import replace
 
-from aespec.bundle.foreign import Artifact, Container, ForeignTask
+from aespec.bundle.foreign import read_foreign
 
 BASE = "FROM debian:bookworm-slim\nWORKDIR /app\n"
 PYTHON = (
@@ -73,30 +74,7 @@ def toml_of(name, settings):
 
 
 def read_task(folder, settings):
-    """The task as data, without the reader, so that a test can ask for what no task file says."""
-    known = {key: value for key, value in settings.items() if key != "artifacts"}
-    verifier = folder / "tests" / "Dockerfile"
-    own = Container(folder / "tests", verifier.read_text()) if verifier.is_file() else None
-    has_solution = (folder / "solution" / "solve.sh").is_file()
-    return ForeignTask(
-        **{
-            "path": folder,
-            "name": folder.name,
-            "layout": "harbor",
-            "schema": "1.4",
-            "instruction": (folder / "instruction.md").read_text(),
-            "environment": Container(folder / "environment", (folder / "environment/Dockerfile").read_text()),
-            "mode": "shared",
-            "tests": folder / "tests",
-            "test_script": "test.sh",
-            "verifier": own,
-            "has_own_tests": own is not None,
-            "solution": folder / "solution" if has_solution else None,
-            "agent_timeout_s": 120.0,
-            "verifier_timeout_s": 120.0,
-            "artifacts": tuple(Artifact(path) for path in settings.get("artifacts", ())),
-            "network": {"agent": False, "verifier": False},
-            "digest": "0" * 64,
-            **known,
-        }
-    )
+    """The task as data; without a network unless `network` says otherwise, as most machines of tests have none."""
+    task, faults = read_foreign(folder)
+    assert task is not None, faults
+    return replace(task, network=settings.get("network", {"agent": False, "verifier": False}))
