@@ -2,18 +2,22 @@
 
 usage: python benchmarks/measure.py [SPEC] [--rounds N]
 
-CPU milliseconds are user + system time of this process and the children that it waited for, wall milliseconds
-a clock's. Each row is the median of its rounds, with the least beside it: other work on the machine only ever
-adds. What the Docker engine does happens in its daemon, so only wall time says something there.
+Commands run from a copy of this checkout: once with the bytecode that pip compiles when it installs, and
+once without any, as where PYTHONDONTWRITEBYTECODE is set. CPU milliseconds are user + system time of this
+process and the children that it waited for, wall milliseconds a clock's. Each row is the median of its
+rounds, with the least beside it: other work on the machine only ever adds. What the Docker engine does
+happens in its daemon, so only wall time says something there.
 """
 
 from __future__ import annotations
 
 import argparse
 import datetime as dt
+import itertools
 import os
 import platform
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -23,8 +27,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from aespec.sandbox.tars import Entry
 
 ROOT = Path(__file__).parents[1]
+PLAN_AND_WRITE = "plan and write instances"
 DEFAULT_SPEC = ROOT / "domains" / "professional" / "examples" / "ledger-reconcile.aes"
 
 
@@ -62,25 +71,41 @@ def measure(name: str, rounds: int, act: Callable[[], object], *, batch: int = 1
 
 
 def measure_language(spec: Path, rounds: int) -> list[Row]:
-    """Parse, lint and the commands' start."""
+    """Parse and lint within one process."""
     from aespec.compiler import load
     from aespec.syntax import parse, read_source
 
     source, _ = read_source(spec)
     assert source is not None
-    command = [sys.executable, "-m", "aespec"]
     lines = source.text.count("\n")
     return [
         measure(f"parse ({lines} lines)", rounds, lambda: parse(source), batch=5),
         measure("read, parse, resolve and lint", rounds, lambda: load(spec), batch=5),
-        measure("`aespec --version`", rounds, lambda: run([*command, "--version"])),
-        measure("`aespec lint SPEC`", rounds, lambda: run([*command, "lint", str(spec)])),
     ]
 
 
-def run(argv: list[str]) -> None:
-    """Run a command for its cost."""
-    subprocess.run(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True, cwd=ROOT)
+def measure_commands(spec: Path, rounds: int) -> list[Row]:
+    """Whole commands, from Python's start to its end."""
+    python, rows = [sys.executable], []
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder)
+        for name in ("aespec", "grammar", "templates", "domains"):
+            shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+        lint = partial(run, [*python, "-m", "aespec", "lint", str(spec)], copy)
+        rows.append(measure("`python -c pass`", rounds, partial(run, [*python, "-c", "pass"], copy)))
+        rows.append(measure("`aespec lint SPEC`, no bytecode kept", rounds, lint))
+        run([*python, "-m", "compileall", "-q", "aespec"], copy)
+        rows.append(measure("`aespec lint SPEC`", rounds, lint))
+        version = partial(run, [*python, "-m", "aespec", "--version"], copy)
+        rows.append(measure("`aespec --version`", rounds, version))
+    return rows
+
+
+def run(argv: list[str], folder: Path) -> None:
+    """Run a command in a folder for its cost; it keeps no bytecode of its own."""
+    env = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    quiet = subprocess.DEVNULL
+    subprocess.run(argv, stdout=quiet, stderr=quiet, check=True, cwd=folder, env=env)
 
 
 def measure_compiler(spec: Path, rounds: int) -> list[Row]:
@@ -104,17 +129,30 @@ def measure_compiler(spec: Path, rounds: int) -> list[Row]:
         planned = measure("plan a bundle", rounds, lambda: compile_instance(task, instance), batch=5)
         plan, _ = compile_instance(task, instance)
         assert plan is not None
-        written = measure("write a bundle", rounds, lambda: write(plan, Path(folder) / "bundle"), batch=5)
-    return [cold, warm, planned, written]
+        places = (Path(folder) / f"bundle-{number}" for number in itertools.count())
+        new = measure("write a bundle", rounds, lambda: write(plan, next(places)), batch=5)
+        over = partial(write, plan, Path(folder) / "bundle")
+        replaced = measure("write a bundle in an older one's place", rounds, over, batch=5)
+        instances = itertools.cycle(evaluate(task, seed, runner)[0] for seed in range(1, 6))
+
+        def both() -> None:
+            plan, _ = compile_instance(task, next(instances))
+            write(plan, next(places))
+
+        whole = measure(PLAN_AND_WRITE, rounds, both, batch=5)
+    return [cold, warm, planned, new, replaced, whole]
 
 
-def measure_trials(spec: Path, rounds: int) -> list[Row]:
-    """A whole oracle trial and a verification of its frozen state, in each sandbox that works here."""
+def measure_trials(spec: Path, most: int) -> list[Row]:
+    """A whole oracle trial and a verification of its frozen state, in each sandbox that works here.
+
+    An engine is slow and gets a third of the rounds.
+    """
     from aespec.bundle import write
     from aespec.compiler import compile_instance, load
     from aespec.evaluate import ProgramRunner, evaluate
     from aespec.sandbox import default_sandbox, open_sandbox
-    from aespec.trial import ORACLE, collect, run_trial, verify
+    from aespec.trial import ORACLE, Perturbation, collect, run_trial, verify
 
     task, _ = load(spec)
     assert task is not None
@@ -131,11 +169,25 @@ def measure_trials(spec: Path, rounds: int) -> list[Row]:
                 print(f"  {name}: not measured, it doesn't work here", file=sys.stderr)
                 continue
             state = collect(bundle, ORACLE, sandbox)
+            rounds = most if name == "fork" else max(5, most // 3)
             trial = partial(run_trial, bundle, ORACLE, sandbox)
             rows.append(measure(f"trial of the oracle, {name}", rounds, trial))
             verification = partial(verify, bundle, state, sandbox)
             rows.append(measure(f"verify a frozen state, {name}", rounds, verification))
+            anew = Perturbation("anew", entries=changed_sources(bundle.path / "tests" / "lib"))
+            slow = partial(verify, bundle, state, sandbox, anew)
+            rows.append(measure(f"verify it with a checker compiled by each run, {name}", rounds, slow))
     return rows
+
+
+def changed_sources(library: Path) -> tuple[Entry, ...]:
+    """The checker's modules with an empty line more, so that what was compiled at the build doesn't count."""
+    from aespec.sandbox.tars import Entry
+
+    return tuple(
+        Entry(f"/tests/lib/{path.relative_to(library)}", path.read_bytes() + b"\n")
+        for path in sorted(library.rglob("*.py"))
+    )
 
 
 def table(rows: list[Row]) -> str:
@@ -149,6 +201,8 @@ def table(rows: list[Row]) -> str:
         )
         lines.append(f"| {row.name} | {cpu} | {row.wall_ms:.1f} ({row.wall_ms_min:.1f}) | {row.rounds} |")
     named = {row.name: row for row in rows}
+    if whole := named.get(PLAN_AND_WRITE):
+        lines.append(f"\n{PLAN_AND_WRITE}: {1000 / whole.cpu_ms:.0f} instances a second and core (median).")
     for what in ("trial of the oracle", "verify a frozen state"):
         slow, fast = named.get(f"{what}, docker"), named.get(f"{what}, fork")
         if slow and fast:
@@ -166,9 +220,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=15)
     options = parser.parse_args()
     load = os.getloadavg()[0]
-    rows = measure_language(options.spec, options.rounds)
-    rows += measure_compiler(options.spec, options.rounds)
-    rows += measure_trials(options.spec, max(5, options.rounds // 3))
+    spec = options.spec.resolve()
+    rows = measure_language(spec, options.rounds)
+    rows += measure_commands(spec, options.rounds)
+    rows += measure_compiler(spec, options.rounds)
+    rows += measure_trials(spec, options.rounds)
     machine = f"{os.cpu_count()} cores, {platform.machine()}, Linux {platform.release().split('-')[0]}"
     today = dt.datetime.now(tz=dt.UTC).date()
     print(f"{today}, {machine}, Python {platform.python_version()}, load average {load:.1f} at the start,")
