@@ -62,7 +62,10 @@ _IDLE = ("sleep", "tail -f", "tail -F", "tail", "bash", "/bin/bash", "sh", "/bin
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """One container as a Compose file has it; "" and None where it says nothing of that."""
+    """One container as a Compose file has it; "" and None where it says nothing of that.
+
+    `mounts` are pairs of what is mounted (a path relative to the Compose file, or a volume) and where.
+    """
 
     context: str | None = None
     dockerfile: str | None = None
@@ -74,6 +77,7 @@ class Service:
     workdir: str = ""
     user: str = ""
     has_network: bool = True
+    mounts: tuple[tuple[str, str], ...] = ()
     extras: tuple[str, ...] = ()
 
 
@@ -131,6 +135,7 @@ def _service(own: Mapping[Any, Any], given: Mapping[str, str]) -> tuple[Service,
         workdir=text(own.get("working_dir")),
         user=text(own.get("user")),
         has_network=text(own.get("network_mode")) != "none",
+        mounts=tuple(_mounts(own.get("volumes"), given)),
         extras=tuple(_extras(own, given)),
     ), unread if "env_file" in own else ()
 
@@ -142,7 +147,7 @@ def _extras(own: Mapping[Any, Any], given: Mapping[str, str]) -> list[str]:
         if key in ("command", "entrypoint") and not _is_idle(value):
             found.append(f"a program of its own in the container ({name})")
         elif key == "volumes":
-            found += [f"a mount ({escape_controls(place[:80])})" for place in _mounts(value, given)]
+            found += [f"a mount ({escape_controls(place[:80])})" for _, place in _mounts(value, given)]
         elif key == "deploy" and "reservations" in _plain(value):
             found.append("reserved devices")
         elif key not in _WITHOUT_EFFECT and not name.startswith("x-") and value not in (None, False, []):
@@ -157,19 +162,22 @@ def _is_idle(value: Any) -> bool:
     return said == "" or said in _IDLE or "sleep infinity" in said or "tail -f /dev/null" in said
 
 
-def _mounts(value: Any, given: Mapping[str, str]) -> list[str]:
-    """Places in the container that something is mounted at, but for the logs that Harbor mounts itself."""
+def _mounts(value: Any, given: Mapping[str, str]) -> list[tuple[str, str]]:
+    """What is mounted and where in the container, but for the logs, which Harbor mounts itself."""
     found = []
     for item in value if isinstance(value, list) else []:
-        place = _plain(item.get("target")) if isinstance(item, dict) else _target(_plain(item))
+        if isinstance(item, dict):
+            source, place = _plain(item.get("source")), _plain(item.get("target"))
+        else:
+            source, place = _sides(_plain(item))
         place = interpolate(place, given)
         if place and not place.startswith(("/logs", "/agent-logs")):
-            found.append(place)
+            found.append((interpolate(source, given), place))
     return found
 
 
-def _target(text: str) -> str:
-    """The place of `source:place:options`; the source may hold a variable with colons of its own."""
+def _sides(text: str) -> tuple[str, str]:
+    """Both sides of `source:place:options`; the source may hold a variable with colons of its own."""
     depth, parts = 0, [""]
     for char in text:
         depth += {"{": 1, "}": -1}.get(char, 0)
@@ -177,7 +185,7 @@ def _target(text: str) -> str:
             parts.append("")
         else:
             parts[-1] += char
-    return parts[1] if len(parts) > 1 else parts[0]
+    return (parts[0], parts[1]) if len(parts) > 1 else ("", parts[0])
 
 
 def _pairs(value: Any, given: Mapping[str, str]) -> dict[str, str]:

@@ -101,19 +101,10 @@ def dockerfile_text(folder: Folder, service: Service, path: str) -> str:
 def _service(
     folder: Folder, top: str, given: Mapping[str, str], *, main: str
 ) -> tuple[Service, tuple[Fault, ...]]:
-    name = next((name for name in COMPOSE_FILES if folder.kind(posixpath.join(top, name)) == "file"), None)
-    if name is None:
+    path = posixpath.join(top, COMPOSE_FILES[0])
+    if folder.kind(path) != "file":
         return Service(), ()
-    if name != COMPOSE_FILES[0]:
-        return Service(), (
-            Fault(
-                "compose-name",
-                f"{top}/{name} is read by nothing",
-                f"Harbor reads {COMPOSE_FILES[0]} only: rename it.",
-                is_fatal=False,
-            ),
-        )
-    service, faults = read_service(folder.text(posixpath.join(top, name)), given, main)
+    service, faults = read_service(folder.text(path), given, main)
     if service is None:
         raise FaultError(faults[0])
     return service, faults
@@ -130,11 +121,14 @@ def _image_of_compose(folder: Folder, top: str, service: Service, found: list[Fa
             )
         )
         return service.image
+    other = next((name for name in COMPOSE_FILES if folder.kind(f"{top}/{name}") == "file"), None)
     raise FaultError(
         Fault(
             "no-environment",
             f"nothing says what the container of {top}/ is made of",
-            f"Add {top}/{DOCKERFILE}, or set `docker_image` in task.toml.",
+            f"Rename {other} to {COMPOSE_FILES[0]}: Harbor reads no other."
+            if other
+            else f"Add {top}/{DOCKERFILE}, or set `docker_image` in task.toml.",
         )
     )
 

@@ -20,9 +20,12 @@ from aespec.bundle.foreign.variables import fill
 from aespec.diagnostics.escape import escape_controls
 
 CONFIG = "task.toml"
-CONFIG_LIMIT_BYTES = 256 * 1024
+CONFIG_LIMIT_BYTES = 128 * 1024
+"""The longest of four thousand public ones has 4 KiB."""
 
 _CANARY = re.compile(r"(<!--.*canary.*-->|#.*canary.*)", re.IGNORECASE)
+# Python's reader takes time by the square of such a key's length: minutes for one as long as the file may be.
+_LONG_KEY = re.compile(r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){50}""", re.ASCII)
 _NEWEST_SCHEMA = (1, 4)
 
 
@@ -54,9 +57,9 @@ def _read(
         folder = Folder(path.resolve(strict=True))
     except (OSError, RuntimeError, ValueError) as error:
         raise FaultError(Fault("no-task", f"{path} can't be opened: {error}")) from None
-    if folder.kind(CONFIG) == "file":
+    if folder.root.is_dir() and folder.kind(CONFIG) == "file":
         return _read_harbor(folder, given, is_built=is_built)
-    if folder.kind(TASK_FILE) == "file":
+    if folder.root.is_dir() and folder.kind(TASK_FILE) == "file":
         return read_terminal_bench(folder, given)
     raise FaultError(
         Fault(
@@ -101,8 +104,11 @@ def _read_harbor(
 
 
 def _config(folder: Folder) -> dict[str, Any]:
+    text = folder.text(CONFIG, CONFIG_LIMIT_BYTES)
     try:
-        return tomllib.loads(folder.text(CONFIG, CONFIG_LIMIT_BYTES))
+        if _LONG_KEY.search(text):
+            raise ValueError("a key of fifty parts and more")
+        return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
         raise FaultError(
             Fault(

@@ -59,7 +59,7 @@ def as_whole(value: Any) -> int | None:
         found = re.fullmatch(r"\s*([+-]?\d{1,18})(?:\.0+)?\s*", value, re.ASCII)
         return int(found[1]) if found else None
     if isinstance(value, float):
-        return int(value) if math.isfinite(value) and value.is_integer() else None
+        return int(value) if abs(value) < 2**63 and value.is_integer() else None
     return int(value) if isinstance(value, int) else None
 
 
