@@ -351,11 +351,11 @@ def with_leak(leaky, clean):
 
 # A verifier that minds what is no business of its own, and one that doesn't: for what must do no harm.
 FRAGILE = [
-    '[ "$(ls -A /app)" = out.txt ] && [ -z "$(ls -A /tmp)" ] && [ ! -e /root/.profile.changed ]',
+    '[ "$(ls -A /app)" = out.txt ] && [ -z "$(ls -A /tmp)" ] && [ ! -e ~/.profile.changed ]',
     "strange=$?",
     "cat /proc/[0-9]*/comm 2> /dev/null | grep -qx sleep && strange=1",
     '[ "$(command -v grep)" = /usr/bin/grep ] || strange=1',
-    "grep -q HISTSIZE /root/.bashrc && strange=1",
+    "grep -q HISTSIZE ~/.bashrc && strange=1",
     "python3 -m pytest -q -p no:cacheprovider /tests/test_outputs.py && [ $strange = 0 ]",
     "ok=$?",
 ]

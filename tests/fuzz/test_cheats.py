@@ -1,6 +1,7 @@
 """Every cheat wins where it should and nowhere else: tried on the pair of tasks that it was made for."""
 
 import functools
+import shlex
 from dataclasses import replace
 
 import pytest
@@ -99,6 +100,25 @@ def test_a_careful_verifier_doesn_t_withstand_what_the_mode_allows(slug, opened)
 def separate():
     """The plain verifier in a container of its own, to which only the output crosses."""
     return replace(PLAIN.weak, settings={"mode": "separate", "artifacts": list(OUT)})
+
+
+HOSTILE = ("it's", 'a "quoted" $(touch broken)', "back\\slash `touch broken`", "END; touch broken")
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("slug", ["program-reads-tests", "subject-reads-tests"])
+def test_a_name_that_a_cheat_writes_into_a_program_stays_a_name(slug, name, opened):
+    """So the names of a task's files can't make a cheat do something else."""
+    pair = PAIRS[slug]
+    script = pair.weak.script.replace("/tests/expected.txt", shlex.quote(f"/tests/{name}"))
+    planted = replace(
+        pair.weak,
+        script=script,
+        tests={"in.txt": "40\n", name: pair.weak.tests["expected.txt"], "other": "x\n"},
+    )
+    harness, facts = opened(planted)
+    chosen = [item for item in instances(CHEATS[slug], facts) if item.values["test_data"] == f"/tests/{name}"]
+    assert [judge(harness, item.probe()).outcome for item in chosen] == ["pass"]
 
 
 @pytest.mark.parametrize("slug", HARMLESS)

@@ -15,13 +15,15 @@ from tests.repo import sources
 OLDEST = (3, 9)
 # Runs a spec's programs in the evaluator's root, on that root's Python.
 DRIVER = sources.ROOT / "aespec/evaluate/driver.py"
+# Watches the verifiers of other people's tasks, on whatever Python their images have.
+HOOK = sources.ROOT / "aespec/fuzz/audit/hook.py"
 
 
 def shipped():
-    """The runtime as a whole, each predicate's own module (the one that states its SIGNATURE), the driver."""
+    """The runtime as a whole, each predicate's own module (it states its SIGNATURE), the driver, the hook."""
     runtime = sources.modules("aespec/runtime")
     predicates = [path for path in sources.modules("aespec/predicates") if states_signature(path)]
-    return [*runtime, *predicates, DRIVER]
+    return [*runtime, *predicates, DRIVER, HOOK]
 
 
 def states_signature(path):
