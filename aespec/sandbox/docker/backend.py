@@ -8,27 +8,29 @@ import os
 import re
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aespec.bundle.recipe import Recipe
-from aespec.sandbox.api import Abilities, Image, SandboxError, SandboxLimits
+from aespec.sandbox.api import Abilities, Build, Difference, Image, SandboxError, SandboxLimits
 from aespec.sandbox.docker import engine
+from aespec.sandbox.docker.images import IMAGE_LABEL, PROXIES, SHOWN_LINES, build_image, context_digest
 from aespec.sandbox.docker.slot import DockerSlot
-from aespec.sandbox.layers import chain_digest, layer_id, recipe_digest
+from aespec.sandbox.docker.states import Index, index_image
+from aespec.sandbox.layers import chain_digest, difference_digest, layer_id, recipe_digest
+from aespec.sandbox.stages import Settings
 from aespec.scratch import scratch_folder
 
 if TYPE_CHECKING:
     import docker
     from docker.models.containers import Container
 
-_IMAGE_LABEL = f"{engine.LABEL}.image"
-_SHOWN_LINES = 30
+_INDEXES_AT_MOST = 8
 _OPEN_FILES = 4096
 _SHARED_MEMORY_BYTES = 64 << 20
 _OWN_PROCESSES = 8  # the engine's init, its child, and the shell that starts a program
 _FROM = re.compile(r"^(\s*FROM\s+(?:--platform=\S+\s+)?)(\S+)(.*)$", re.IGNORECASE | re.MULTILINE)
-_PROXIES = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 # What switching users and judging their files takes, out of the engine's fourteen.
 _CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID")
 # The engine's init hands signals that a program sends to process 1 on to its child, which must not mind.
@@ -45,6 +47,7 @@ class DockerSandbox:
         self._image_map = dict(image_map or {})
         self._connected: docker.DockerClient | None = None
         self._found: Abilities | None = None
+        self._indexes: dict[str, Index] = {}
 
     def _client(self) -> docker.DockerClient:
         if self._connected is None:
@@ -92,7 +95,7 @@ class DockerSandbox:
         digest = recipe_digest(base, recipe, context)
         content = {
             "dockerfile": hashlib.sha256(text.encode()).hexdigest(),
-            "context": _context_digest(context),
+            "context": context_digest(context),
         }
         tag = f"aespec:{layer_id(chain_digest(digest, content))}"
         if engine.find_image(client, tag) is None:
@@ -137,18 +140,61 @@ class DockerSandbox:
                     rm=True,
                     forcerm=True,
                     decode=True,
-                    labels={_IMAGE_LABEL: "1"},
-                    buildargs={name: os.environ[name] for name in _PROXIES if name in os.environ},
+                    labels={IMAGE_LABEL: "1"},
+                    buildargs={name: os.environ[name] for name in PROXIES if name in os.environ},
                 )
                 _follow_build(lines, say)
             except (docker.errors.DockerException, OSError) as error:
                 raise engine.explain(error, "the image could not be built", "image") from None
+
+    def build(self, build: Build, *, progress: Callable[[str], None] | None = None) -> Image:
+        """See the contract: by the engine, with BuildKit where Docker's command is at hand."""
+        client = self._client()
+        tag = build_image(client, build, self._image_map, progress or (lambda _: None))
+        found = client.images.get(tag)
+        settings = Settings.read(found.attrs.get("Config") or {})
+        return Image(
+            chain_digest("engine", {"image": str(found.id)}),
+            tag,
+            settings.env,
+            settings.workdir or "/",
+            settings.user or "root",
+            entrypoint=settings.entrypoint,
+        )
+
+    def freeze(self, image: Image, difference: Difference) -> Image:
+        """See the contract: a commit of a container that got the difference."""
+        client = self._client()
+        digest = difference_digest(image, difference)
+        tag = f"aespec:{layer_id(digest)}"
+        if engine.find_image(client, tag) is None:
+            # What a commit takes over from the container, but for the files, is set back.
+            changes = [f'LABEL {engine.LABEL}=""', f'LABEL {IMAGE_LABEL}="1"', "ENTRYPOINT []", "CMD []"]
+            with self._opened(image, SandboxLimits()) as (slot, container):
+                slot.put(difference.archive, clean=difference.deleted)
+                with engine.told("the state could not be frozen"):
+                    name, _, version = tag.partition(":")
+                    container.commit(name, version, changes=[*changes, f"USER {image.user}"], pause=False)
+        return replace(image, digest=digest, reference=tag)
+
+    def _index(self, reference: str) -> Index:
+        """The files of an image, found out once."""
+        if reference not in self._indexes:
+            while len(self._indexes) >= _INDEXES_AT_MOST:
+                self._indexes.pop(next(iter(self._indexes)))
+            self._indexes[reference] = index_image(self._client(), reference)
+        return self._indexes[reference]
 
     # --- slots -------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
     def open(self, image: Image, limits: SandboxLimits) -> Iterator[DockerSlot]:
         """See the contract. The container goes at the end, or when the next process finds it left over."""
+        with self._opened(image, limits) as (slot, _):
+            yield slot
+
+    @contextlib.contextmanager
+    def _opened(self, image: Image, limits: SandboxLimits) -> Iterator[tuple[DockerSlot, Container]]:
         import docker
 
         client = self._client()
@@ -159,7 +205,8 @@ class DockerSandbox:
         try:
             with engine.told("the container could not be started"):
                 container.start()
-            yield DockerSlot(client, container, image.env, limits)
+            reference = str(image.reference)
+            yield DockerSlot(client, container, image.env, limits, lambda: self._index(reference)), container
         finally:
             _remove(container)
 
@@ -171,7 +218,7 @@ def _container_options(image: Image, limits: SandboxLimits) -> dict[str, Any]:
         "image": str(image.reference),
         "entrypoint": _IDLE,
         "command": [],
-        "user": "root",
+        "user": "0",  # by number: a state may have lost the file that names it
         "working_dir": "/",
         "init": True,
         "hostname": "sandbox",
@@ -204,21 +251,8 @@ def _follow_build(lines: Iterable[Mapping[str, Any]], say: Callable[[str], None]
             say(text)
         failure = failure or str(line.get("error") or "")
     if failure:
-        tail = "\n".join([*shown[-_SHOWN_LINES:], failure])
+        tail = "\n".join([*shown[-SHOWN_LINES:], failure])
         raise SandboxError(f"the image could not be built\n{tail}", boundary="image")
-
-
-def _context_digest(context: Path) -> str:
-    """Of all files that a build could see, by name, whether they can be run, and content."""
-    digest = hashlib.sha256()
-    for path in sorted(context.rglob("*")) if context.is_dir() else ():
-        name = path.relative_to(context).as_posix()
-        if path.is_symlink():
-            digest.update(f"{name}\0link\0{os.readlink(path)}\0".encode())
-        elif path.is_file():
-            content = hashlib.sha256(path.read_bytes()).hexdigest()
-            digest.update(f"{name}\0{os.access(path, os.X_OK)}\0{content}\0".encode())
-    return digest.hexdigest()
 
 
 def _reap(client: docker.DockerClient) -> None:

@@ -6,12 +6,13 @@ import contextlib
 import struct
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from aespec.sandbox.api import Outcome, Program, SandboxError, SandboxLimits
+from aespec.sandbox.api import Difference, Outcome, Program, SandboxError, SandboxLimits
 from aespec.sandbox.docker import archives, engine
+from aespec.sandbox.docker.states import Index, compare
 from aespec.sandbox.endings import read_exit
 from aespec.sandbox.tars import Entry, pack
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from docker.models.containers import Container
 
 _STDIN = "/.aespec-stdin"
+_ROOT = "0"  # by number: a state may have lost the file that names it
 # `exec` leaves no shell behind; the program has the shell's process, and its own session from the engine.
 _START = 'umask "$1"; shift; exec "$@"'
 _START_WITH_INPUT = f'umask "$1"; shift; exec "$@" <{_STDIN}'
@@ -45,13 +47,19 @@ class DockerSlot:
     """See `aespec.sandbox.api.Slot`."""
 
     def __init__(
-        self, client: docker.DockerClient, container: Container, env: Mapping[str, str], limits: SandboxLimits
+        self,
+        client: docker.DockerClient,
+        container: Container,
+        env: Mapping[str, str],
+        limits: SandboxLimits,
+        index: Callable[[], Index],
     ) -> None:
-        """Used by the backend: the container runs and idles."""
+        """Used by the backend: the container runs and idles; `index` tells the files of its image."""
         self._client = client
         self._container = container
         self._env = env
         self._limits = limits
+        self._index = index
 
     # --- files -------------------------------------------------------------------------------------------
 
@@ -92,8 +100,12 @@ class DockerSlot:
             found.append((path, content))
         return archives.merge_archives(found)
 
+    def difference(self, *, limit_bytes: int = 1024**3) -> Difference:
+        """See the contract: by exports of the container and of its image."""
+        return compare(self._container, self._index(), limit_bytes)
+
     def _as_root(self, *argv: str) -> None:
-        code, output = self._container.exec_run(list(argv), user="root", workdir="/")
+        code, output = self._container.exec_run(list(argv), user=_ROOT, workdir="/")
         if code:
             text = output.decode(errors="replace") if isinstance(output, bytes) else ""
             raise SandboxError(f"{argv[0]} failed in the container: {text[-500:]}")
@@ -125,7 +137,7 @@ class DockerSlot:
         made = api.exec_create(
             self._container.id,
             ["/bin/sh", "-c", script, "sh", f"{program.umask:04o}", *program.argv],
-            user=program.user,
+            user=_ROOT if program.user == "root" else program.user,
             workdir=program.cwd,
             environment={**self._env, **program.env},
         )

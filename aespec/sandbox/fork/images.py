@@ -19,6 +19,7 @@ from aespec.sandbox.dockerfiles import (
     UnsupportedError,
     parse_dockerfile,
     parse_trigger,
+    read_heredoc,
 )
 from aespec.sandbox.fork.build import BUILD_LIMITS, Base, Workshop
 from aespec.sandbox.fork.placing import DocumentTree, StageTree, Wish, make_folder, place
@@ -194,7 +195,7 @@ class ImageBuilder:
         plain = [
             word
             for word, raw in zip(words[:-1], instruction.args[:-1], strict=True)
-            if instruction.is_json or not (documents and raw.lstrip("0123456789").startswith("<<"))
+            if instruction.is_json or read_heredoc(raw) is None
         ]
         if any(word.startswith(("http://", "https://", "git@", "git://", "ssh://")) for word in plain):
             raise UnsupportedError(f"{instruction.name} takes a file from the network", line)
