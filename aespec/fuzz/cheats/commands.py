@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 LIMIT_CHARS = 1 << 18
 DEPTH = 8
@@ -26,6 +26,10 @@ _WRAPPERS = "sudo env timeout nice nohup exec command xargs stdbuf setsid time g
 KEYWORDS = frozenset(_KEYWORDS.split())
 """Words that begin, join or end compound commands."""
 
+_OPENING = frozenset(("if", "while", "until", "{"))
+_CLOSING = frozenset(("fi", "done", "esac", "}"))
+_ASKING = frozenset(("if", "while", "until", "!", "time"))
+
 BUILTINS = frozenset(_BUILTINS.split())
 """What bash runs itself; no file on PATH can take its place."""
 
@@ -39,11 +43,19 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One simple command: its words without quotes, and the files that it reads or writes by redirection."""
+    """One simple command: its words without quotes, and the files that it reads or writes by redirection.
+
+    `appends` are those of `writes` that are written on to. `ended_by` is the operator behind it, "" at the
+    end of the script; `level` how many compound commands are open around it; `line` counts from 1.
+    """
 
     words: tuple[str, ...]
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
+    appends: tuple[str, ...] = field(default=(), compare=False)
+    ended_by: str = field(default="", compare=False)
+    level: int = field(default=0, compare=False)
+    line: int = field(default=0, compare=False)
 
 
 @dataclass(slots=True)
@@ -54,8 +66,17 @@ class _Scan:
     depth: int = 0
     at: int = 0
     groups: int = 0
+    level: int = 0
+    lines: int = 0
+    counted: int = 0
     found: list[Command] = field(default_factory=list)
     waiting: list[tuple[str, bool]] = field(default_factory=list)
+
+    def line(self) -> int:
+        """The line that has been come to, from 1."""
+        self.lines += self.text.count("\n", self.counted, self.at)
+        self.counted = self.at
+        return self.lines + 1
 
     def inner(self, text: str) -> None:
         """Read a command substitution."""
@@ -92,12 +113,18 @@ def _scan(scan: _Scan) -> None:
     words: list[str] = []
     reads: list[str] = []
     writes: list[str] = []
+    appends: list[str] = []
     redirection = ""
+    line = 0
     while True:
         token, is_word = _next(scan)
+        if not words and not reads and not writes:
+            line = scan.line()
         if is_word:
             if redirection in _REDIRECTIONS:
                 (reads if redirection == "<" else writes).append(token)
+                if redirection in (">>", "&>>"):
+                    appends.append(token)
             elif redirection in ("<<", "<<-"):
                 scan.waiting.append((token, redirection == "<<-"))
             elif not redirection:
@@ -105,14 +132,14 @@ def _scan(scan: _Scan) -> None:
             redirection = ""
             continue
         if token and token in _REDIRECTIONS | {"<<", "<<-", "<<<", ">&", "<&"}:
-            if words and words[-1].isdigit():
-                words.pop()  # the number of a descriptor
+            if words and words[-1].isdigit() and scan.text[scan.at - len(token) - 1].isdigit():
+                words.pop()  # the number of a descriptor, which stands right before
             redirection = token
             continue
         redirection = ""
         if words or reads or writes:
-            _close(scan, words, reads, writes, token)
-            words, reads, writes = [], [], []
+            _close(scan, Command(tuple(words), tuple(reads), tuple(writes), tuple(appends), token, 0, line))
+            words, reads, writes, appends = [], [], [], []
         scan.groups += {"(": 1, ")": -1}.get(token, 0)
         scan.groups = max(0, scan.groups)
         if token == "\n":
@@ -121,16 +148,24 @@ def _scan(scan: _Scan) -> None:
             return
 
 
-def _close(scan: _Scan, words: list[str], reads: list[str], writes: list[str], ended_by: str) -> None:
+def _close(scan: _Scan, command: Command) -> None:
     """Note a command, unless it is the head of a `for`, a pattern of a `case` or the name of a function."""
+    words = list(command.words)
+    level = scan.level + scan.groups
     while words and words[0] in KEYWORDS:
+        scan.level += words[0] in _OPENING
+        scan.level = max(0, scan.level - (words[0] in _CLOSING))
+        level = level if words[0] in _ASKING else scan.level + scan.groups
         words = words[1:]
-    if words and words[0] in ("for", "select", "case", "function"):
+    if words and words[0] in ("for", "select", "case"):
+        scan.level += 1
         return
-    if len(words) == 1 and (ended_by == "(" or (ended_by == ")" and not scan.groups)):
+    if words and words[0] == "function":
         return
-    if words or reads or writes:
-        scan.found.append(Command(tuple(words), tuple(reads), tuple(writes)))
+    if len(words) == 1 and (command.ended_by == "(" or (command.ended_by == ")" and not scan.groups)):
+        return
+    if words or command.reads or command.writes:
+        scan.found.append(replace(command, words=tuple(words), level=level))
 
 
 def _next(scan: _Scan) -> tuple[str, bool]:
