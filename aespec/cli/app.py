@@ -19,6 +19,7 @@ COMMANDS = {
     "why": "Tell why a trial ended as it did, per check.",
     "shell": "Look around in a state of a task, in the sandbox.",
     "certify": "Show that specs are solvable and their verifiers tell right from wrong.",
+    "fuzz": "Find out whether a task's verifier can be fooled, or is too strict, whoever wrote it.",
     "doctor": "Say what this machine can run, and what to do about the rest.",
     "images": "Bring base images into the embedded sandbox's store.",
 }

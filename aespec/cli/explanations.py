@@ -22,5 +22,6 @@ def all_explanations() -> dict[str, Explanation]:
         "aespec.bundle.explanations",
         "aespec.targets.explanations",
         "aespec.fuzz.explanations",
+        "aespec.fuzz.audit.explanations",
     )
     return join_explanations(*(importlib.import_module(name).EXPLANATIONS for name in modules))

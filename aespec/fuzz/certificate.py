@@ -45,7 +45,10 @@ class Property:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something to mend: `severity` is error, warning or advice; `replay` is a command that shows it."""
+    """Something to mend: `severity` is error, warning or advice; `replay` is a command that shows it.
+
+    `counterexample` is the file of a probe that shows it, `difference` what that probe changes, for a reader.
+    """
 
     slug: str
     severity: str
@@ -53,6 +56,7 @@ class Finding:
     message: str
     replay: str = ""
     counterexample: str | None = None
+    difference: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +137,7 @@ def _property(item: Property) -> dict[str, Json]:
 
 
 def _finding(item: Finding) -> dict[str, Json]:
-    return {
+    told: dict[str, Json] = {
         "slug": item.slug,
         "severity": item.severity,
         "property": item.property,
@@ -141,6 +145,9 @@ def _finding(item: Finding) -> dict[str, Json]:
         "counterexample": item.counterexample,
         "replay": item.replay,
     }
+    if item.difference:
+        told["difference"] = item.difference
+    return told
 
 
 def decide(bad: int, missing: str | Sequence[str] = "") -> str:

@@ -336,12 +336,14 @@ def _images(study: Study) -> tuple[dict[str, Json], bool]:
 
 
 def tool_digest() -> str:
-    """The hex SHA-256 of the code that measures: this package's modules and the predicates' laws."""
+    """The hex SHA-256 of what measures: this package's modules, operators, cheats, the predicates' laws."""
     here = Path(__file__).parent
     files = [
         *here.rglob("*.py"),
         *(here.parent / "predicates").glob("*.py"),
-        *(here.parent / "operators").glob("*.py"),
+        *(here.parent / "operators").rglob("*.py"),
+        *(here / "cheats").rglob("*.toml"),
+        *(here / "cheats").rglob("*.sh"),
     ]
     digest = hashlib.sha256()
     for path in sorted(files, key=lambda path: path.relative_to(here.parent).as_posix()):

@@ -1,0 +1,133 @@
+"""The bug bank: tasks with a planted fault in their verifier, and their sound twins.
+
+A case is one file, `cases/NAME.toml` (or `unseen/NAME.toml`, written without sight of the operators):
+
+    class = 17                      # of the 35 classes of verifier faults, see docs/audit.md
+    fault = "only the visible case is checked"
+    state = "file"                  # what the verdict is about: file, repository, database, service, channel
+    decidable = "dynamic"           # static, dynamic, or no (it takes a model, or the author)
+    properties = ["sound"]          # a finding on one of these counts as found
+    slugs = ["unread-field"]        # if given, one of these slugs must be among them
+    severity = "warning"            # at least this
+
+    instruction = '''…'''
+    task = '''…'''                  # lines of task.toml beyond the defaults; may be left out
+    dockerfile = '''…'''            # lines after the common head; may be left out
+
+    [files]                         # the task's files: `solution/solve.sh`, `tests/…`, `environment/…`
+    "solution/solve.sh" = '''…'''
+    "tests/test.sh" = '''…'''
+
+    [twin]                          # what the sound twin has instead; "" takes a file away
+    "tests/test_outputs.py" = '''…'''
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HERE = Path(__file__).parent
+SHELVES = ("cases", "unseen")
+HEAD = """\
+FROM debian:bookworm-slim
+RUN apt-get update && apt-get install -y --no-install-recommends python3 python3-pytest git sqlite3 procps \\
+    && rm -rf /var/lib/apt/lists/*
+WORKDIR /app
+"""
+TASK = """\
+schema_version = "1.4"
+[task]
+name = "bank/{name}"
+description = "A case of the bug bank."
+[agent]
+timeout_sec = 60.0
+[verifier]
+timeout_sec = 60.0
+[environment]
+cpus = 1
+memory_mb = 1024
+storage_mb = 1024
+"""
+RUN_PYTEST = """\
+#!/bin/bash
+rm -f /logs/verifier/reward.txt /logs/verifier/reward.json
+mkdir -p /logs/verifier
+if {command}; then echo 1 > /logs/verifier/reward.txt; else echo 0 > /logs/verifier/reward.txt; fi
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One planted fault and its twin; see the module's docstring for the fields."""
+
+    name: str
+    shelf: str
+    fault_class: int
+    fault: str
+    state: str
+    decidable: str
+    properties: tuple[str, ...]
+    slugs: tuple[str, ...]
+    severity: str
+    instruction: str
+    task: str
+    dockerfile: str
+    files: dict[str, str] = field(repr=False)
+    twin: dict[str, str] = field(repr=False)
+
+    def write(self, folder: Path, *, is_twin: bool = False) -> Path:
+        """The task folder of the faulty task, or of its sound twin, below `folder`."""
+        root = folder / (f"{self.name}-twin" if is_twin else self.name)
+        files = {
+            "task.toml": TASK.format(name=root.name) + self.task,
+            "instruction.md": self.instruction,
+            "environment/Dockerfile": HEAD + self.dockerfile,
+            **self.files,
+            **(self.twin if is_twin else {}),
+        }
+        for name, text in files.items():
+            if text == "":
+                continue
+            path = root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            if name.endswith(".sh"):
+                path.chmod(0o755)
+        return root
+
+
+def load_cases(*shelves: str) -> list[Case]:
+    """The cases of the shelves (all of them if none is named), by name."""
+    found = []
+    for shelf in shelves or SHELVES:
+        for path in sorted((HERE / shelf).glob("*.toml")):
+            told = tomllib.loads(path.read_text(encoding="utf-8"))
+            files = {"tests/test.sh": RUN_PYTEST.format(command=PYTEST), **told["files"]}
+            found.append(
+                Case(
+                    name=path.stem,
+                    shelf=shelf,
+                    fault_class=told["class"],
+                    fault=told["fault"],
+                    state=told["state"],
+                    decidable=told["decidable"],
+                    properties=tuple(told.get("properties", ())),
+                    slugs=tuple(told.get("slugs", ())),
+                    severity=told.get("severity", "warning"),
+                    instruction=told["instruction"],
+                    task=told.get("task", ""),
+                    dockerfile=told.get("dockerfile", ""),
+                    files=files,
+                    twin=told.get("twin", {}),
+                )
+            )
+    return found
+
+
+PYTEST = (
+    "cd / && /usr/bin/python3 -I -B -m pytest -q -c /dev/null --rootdir /tests --noconftest "
+    "-p no:cacheprovider /tests/test_outputs.py"
+)
+"""How a careful test script runs pytest in a shared container; what a case's fault lies in it replaces."""
