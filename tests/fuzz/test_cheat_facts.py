@@ -109,7 +109,7 @@ uvx -p 3.13 --with pytest==8.4.1 pytest --ctrf /logs/verifier/ctrf.json /tests/t
 python3 /opt/grader/check.py
 if [ "$(cat /app/out.txt)" = "hello" ]; then echo 1 > /logs/verifier/reward.txt; fi
 """
-TEST = b"import csv\nfrom calc import add\nassert open('/app/data/ref.csv').read() == 'x'\n"
+TEST = b"import csv, hashlib\nfrom calc import add\nassert open('/app/data/ref.csv').read() == 'x'\n"
 
 
 def test_the_facts_of_a_task():
@@ -128,12 +128,12 @@ def test_the_facts_of_a_task():
     assert {"uvx", "sh", "cat"} <= set(facts.tools)
     assert {"pytest", "python", "uvx"} <= facts.runs
     assert facts.tests[0] == "/tests/test.sh"
-    assert facts.modules == ("csv",), "what the work consists of is no module to shadow"
+    assert facts.modules == ("hashlib",), "neither what the work consists of nor what pytest has imported"
     assert facts.outputs == ("/app/calc.py", "/app/other.py", "/app/out.txt", "/app/run.sh")
     assert facts.subjects == ("/app/calc.py", "/app/other.py")
     assert facts.programs == ("/app/run.sh",)
-    assert facts.helpers == ("/opt/grader/check.py", "/app/data/ref.csv")
-    assert facts.startups[0] == "~/.local/bin/env"
+    assert facts.helpers == ("/opt/grader/check.py",)
+    assert facts.startups == ("~/.local/bin/env",)
     assert facts.reports == ("/logs/verifier/ctrf.json", "/tmp/result.txt")
     assert facts.rewards[0] == "/logs/verifier/reward.txt"
     assert facts.folders == ("/app/src", "/app", "/tests")
@@ -155,3 +155,27 @@ def test_without_an_oracle_there_are_no_outputs():
 
 def test_names_that_harbor_itself_looks_up_are_no_tools_to_shadow():
     assert read_facts(task(), {"/tests/test.sh": b"env bash x; jq y\n"}).tools == ("jq",)
+
+
+def test_modules_that_can_be_shadowed():
+    test = b"import json, csv"
+    by_pytest = {"/tests/test.sh": b"pytest /tests/t.py", "/tests/t.py": test}
+    assert read_facts(task(), by_pytest).modules == ("json",), (
+        "of those that pytest has imported one is tried"
+    )
+    by_python = {"/tests/test.sh": b"python3 /tests/t.py", "/tests/t.py": test}
+    assert read_facts(task(), by_python).modules == ("json", "csv")
+
+
+@pytest.mark.parametrize(
+    ("script", "found"),
+    [
+        (b"pytest", False),
+        (b"bash -lc pytest", True),
+        (b"su - dev", False),
+        (b"su -l dev", True),
+        (b"source ~/.bashrc", True),
+    ],
+)
+def test_files_that_shells_read_at_their_start(script, found):
+    assert ("~/.bashrc" in read_facts(task(), {"/tests/test.sh": script}).startups) == found

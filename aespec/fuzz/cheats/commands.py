@@ -28,7 +28,7 @@ KEYWORDS = frozenset(_KEYWORDS.split())
 
 _OPENING = frozenset(("if", "while", "until", "{"))
 _CLOSING = frozenset(("fi", "done", "esac", "}"))
-_ASKING = frozenset(("if", "while", "until", "!", "time"))
+_ASKING = frozenset(("if", "elif", "while", "until", "!"))
 
 BUILTINS = frozenset(_BUILTINS.split())
 """What bash runs itself; no file on PATH can take its place."""
@@ -46,7 +46,8 @@ class Command:
     """One simple command: its words without quotes, and the files that it reads or writes by redirection.
 
     `appends` are those of `writes` that are written on to. `ended_by` is the operator behind it, "" at the
-    end of the script; `level` how many compound commands are open around it; `line` counts from 1.
+    end of the script; `level` how many compound commands are open around it; `is_asked` is true for the
+    condition of an `if` or a loop; `line` counts from 1.
     """
 
     words: tuple[str, ...]
@@ -56,6 +57,7 @@ class Command:
     ended_by: str = field(default="", compare=False)
     level: int = field(default=0, compare=False)
     line: int = field(default=0, compare=False)
+    is_asked: bool = field(default=False, compare=False)
 
 
 @dataclass(slots=True)
@@ -152,10 +154,12 @@ def _close(scan: _Scan, command: Command) -> None:
     """Note a command, unless it is the head of a `for`, a pattern of a `case` or the name of a function."""
     words = list(command.words)
     level = scan.level + scan.groups
+    is_asked = False
     while words and words[0] in KEYWORDS:
         scan.level += words[0] in _OPENING
         scan.level = max(0, scan.level - (words[0] in _CLOSING))
-        level = level if words[0] in _ASKING else scan.level + scan.groups
+        is_asked = is_asked or words[0] in _ASKING
+        level = level if is_asked else scan.level + scan.groups
         words = words[1:]
     if words and words[0] in ("for", "select", "case"):
         scan.level += 1
@@ -165,7 +169,7 @@ def _close(scan: _Scan, command: Command) -> None:
     if len(words) == 1 and (command.ended_by == "(" or (command.ended_by == ")" and not scan.groups)):
         return
     if words or command.reads or command.writes:
-        scan.found.append(replace(command, words=tuple(words), level=level))
+        scan.found.append(replace(command, words=tuple(words), level=level, is_asked=is_asked))
 
 
 def _next(scan: _Scan) -> tuple[str, bool]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from aespec.bundle.foreign import ForeignTask
@@ -15,8 +15,8 @@ from aespec.trial.probe import Changes
 
 PYTHONS = ("/usr/bin/python3", "/usr/local/bin/python3")
 REWARDS = ("/logs/verifier/reward.txt", "/logs/verifier/reward.json")
-STARTUPS = ("~/.bashrc", "~/.profile", "/etc/profile.d/zz-site.sh", "~/.local/bin/env")
-"""Files that a shell reads at its start, or that installers tell scripts to source."""
+STARTUPS = ("~/.bashrc", "~/.profile", "/etc/profile.d/zz-site.sh")
+"""Files that a login shell or an interactive one reads at its start."""
 
 _DECIDING = """
 diff cmp grep egrep jq pytest python3 python curl sha256sum md5sum sqlite3 psql node npm npx go cargo make uvx
@@ -24,6 +24,19 @@ uv awk wc git wget nc
 """
 DECIDING = tuple(_DECIDING.split())
 """Tools that verdicts are usually taken from; these are tried first."""
+
+_LOADED = """
+abc argparse array ast atexit base64 bdb binascii bisect builtins bz2 calendar cmd code codecs codeop
+collections contextlib copy copyreg csv dataclasses datetime decimal difflib dis email encodings enum
+errno faulthandler fcntl fnmatch functools gc genericpath gettext glob heapq importlib inspect io
+ipaddress itertools json keyword linecache locale logging lzma marshal math ntpath numbers opcode operator
+os pathlib pdb platform posix posixpath pprint pyexpat quopri random re reprlib runpy select selectors
+shlex shutil signal site socket stat string struct subprocess sys tempfile textwrap threading time token
+tokenize traceback types typing unicodedata unittest urllib uuid warnings weakref xml zipfile zipimport
+zlib
+"""
+LOADED = frozenset(_LOADED.split())
+"""What pytest 7 on Python 3.11 has imported before the first test file: no planted module takes its place."""
 
 NEVER = frozenset(("bash", "env"))
 """Harbor itself starts the verifier by `env bash`: who can shadow these beats every verifier."""
@@ -104,14 +117,16 @@ def read_facts(task: ForeignTask, tests: Mapping[str, bytes], changes: Changes |
         workdir=workdir,
         runs=frozenset(found.runs | set(found.tools)),
         tests=tuple(sorted(tests, key=lambda path: (path != script, path))),
-        modules=tuple(name for name in found.modules if name.partition(".")[0] not in own),
+        modules=_shadowable(
+            [name for name in found.modules if name.partition(".")[0] not in own], found.runs
+        ),
         tools=rank_tools(found.tools),
         literals=tuple(found.literals),
         outputs=outputs,
         subjects=subjects,
         programs=programs,
         helpers=tuple(path for path in found.helpers if path not in outputs),
-        startups=tuple(dict.fromkeys((*found.startups, *STARTUPS))),
+        startups=tuple(found.startups),
         reports=tuple(found.reports),
         rewards=tuple(dict.fromkeys((*found.rewards, *REWARDS))),
         folders=tuple(dict.fromkeys((*found.folders, workdir, "/tests"))),
@@ -125,6 +140,13 @@ def rank_tools(tools: Iterable[str]) -> tuple[str, ...]:
     return tuple(
         sorted(dict.fromkeys(tool for tool in tools if tool not in NEVER), key=lambda x: order.get(x, 99))
     )
+
+
+def _shadowable(modules: Sequence[str], runs: Collection[str]) -> tuple[str, ...]:
+    """The modules that a planted one could stand for; under pytest hardly one that it has imported itself."""
+    fresh = [name for name in modules if name.partition(".")[0] not in LOADED]
+    rest = [name for name in modules if name not in fresh]
+    return (*fresh, *(rest[: not fresh] if "pytest" in runs else rest))
 
 
 def _last(task: ForeignTask, instruction: str) -> str:
@@ -167,7 +189,8 @@ def _look_at_python(facts: PythonFacts, found: _Found) -> None:
         for command in commands_of(script):
             _look_at_command(command, found)
     for path in facts.paths:
-        _note_path(path, found)
+        if language_of(path, b"") in ("python", "shell"):
+            _note_path(path, found)
 
 
 def _look_at_command(outer: Command, found: _Found) -> None:
@@ -184,6 +207,8 @@ def _look_at_command(outer: Command, found: _Found) -> None:
                 found.interpreters[command.words[0]] = None
         elif _BARE.match(name) and name not in BUILTINS:
             found.tools[name] = None
+        if name in ("bash", "sh", "su") and any(re.match(r"-[a-z]*[li]", word) for word in command.words[1:]):
+            found.startups.update(dict.fromkeys(STARTUPS))
         found.runs.add("python" if re.fullmatch(r"python[\d.]*", name) else name)
         if any(re.fullmatch(r"pytest(==.*|\[.*)?|py\.test", word) for word in command.words):
             found.runs |= {"pytest", "python"}
