@@ -103,13 +103,19 @@ def nodes_at(slot: Slot, paths: Sequence[str], limit_bytes: int = STATE_LIMIT_BY
 
 
 def turned_around(archive: bytes) -> bytes:
-    """The regular files of an archive in the opposite order: put again, folders list them in another one."""
-    files = [(member, data) for member, data in iterate_members(archive) if member.isreg()]
+    """An archive with its files in the opposite order: folders list them in another one where it is put.
+
+    Folders stay first, second names of a file come last.
+    """
+    members = list(iterate_members(archive))
+    folders = [item for item in members if item[0].isdir()]
+    names = [item for item in members if item[0].islnk()]
+    files = [item for item in members if not item[0].isdir() and not item[0].islnk()]
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as tar:
-        for member, data in reversed(files):
+        for member, data in [*folders, *reversed(files), *names]:
             member.pax_headers = {}
-            tar.addfile(member, io.BytesIO(data))
+            tar.addfile(member, io.BytesIO(data) if member.isreg() else None)
     return stream.getvalue()
 
 

@@ -97,7 +97,7 @@ class Bench:
         if ways.is_live and (not is_separate or self.task.collect):
             return session.run_live(self, probe, shift, ways)
         seconds: dict[str, float] = {}
-        with self.open(_base(probe, ways)) as slot:
+        with self.open(_base(probe, ways, shift)) as slot:
             with timed(seconds, "agent"):
                 done = self._act(probe, slot, ways, shift)
             if not is_separate:
@@ -131,7 +131,7 @@ class Bench:
         if is_frozen:
             done = self.solved().acted
             if shift.is_reversed:
-                slot.put(self._reversed())
+                slot.put(self._reversed(), clean=self.solved().difference.deleted)
         elif probe.base != "start":
             done = acting.run_solution(slot, self.task, start, self.solution(), ways.agent_timeout_s)
         if probe.edits:
@@ -195,8 +195,11 @@ class Bench:
         )
 
 
-def _base(probe: Probe, ways: Ways) -> Image:
-    return ways.oracle if probe.base == "oracle" and ways.oracle is not None else ways.start
+def _base(probe: Probe, ways: Ways, shift: Perturbation) -> Image:
+    """The image to open. In a frozen layer files have the order of its disk; another one takes them out."""
+    if probe.base != "oracle" or ways.oracle is None or shift.is_reversed:
+        return ways.start
+    return ways.oracle
 
 
 def _difference(slot: Slot) -> Difference | None:

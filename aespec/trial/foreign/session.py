@@ -53,8 +53,7 @@ def run_live(bench: Bench, probe: Probe, shift: Perturbation, ways: Ways) -> See
         seen = _fault(told, outcome, is_separate=is_separate)
         archive = acting.artifacts(slot, bench.task) if seen is None and is_separate else b""
         if seen is None and not is_separate:
-            ended = Outcome(told.verifier_status, b"", b"", outcome.is_timed_out, signal=outcome.signal)
-            seen = bench.read(slot, ended, shift, ways)
+            seen = bench.read(slot, _verifier_end(told, outcome, ways), shift, ways)
     if seen is None:
         with timed(seconds, "verify"):
             seen = bench.verify_apart(archive, shift, ways)
@@ -174,6 +173,14 @@ def _fault(told: live.Told, outcome: Outcome, *, is_separate: bool) -> Seen | No
         else (f"ended the session's own shell: {tail(outcome.stderr)[-200:]}")
     )
     return no_run(f"the agent's part {why}", "sandbox")
+
+
+def _verifier_end(told: live.Told, outcome: Outcome, ways: Ways) -> Outcome:
+    """How the verifier ended within the session; 124 is a word of `timeout`, and may be the script's own."""
+    took = outcome.seconds.get("run", ways.verifier_timeout_s)
+    is_late = told.verifier_status == acting.TIMEOUT_STATUS and took >= ways.verifier_timeout_s
+    status = None if is_late else told.verifier_status
+    return Outcome(status, b"", b"", is_timed_out=is_late or outcome.is_timed_out, signal=outcome.signal)
 
 
 def _acted(slot: Slot, probe: Probe, told: live.Told, outcome: Outcome, ways: Ways) -> Acted:

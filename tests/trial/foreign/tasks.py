@@ -58,6 +58,7 @@ def toml_of(name, settings):
     lines += ["[verifier]", f"timeout_sec = {settings.get('verifier_timeout_s', 120.0)}"]
     lines += [f'environment_mode = "{settings.get("mode", "shared")}"']
     lines += [f'user = "{settings["verifier_user"]}"'] if "verifier_user" in settings else []
+    lines += ["[environment]", f"storage_mb = {settings['storage_mb']}"] if "storage_mb" in settings else []
     for command in settings.get("collect", ()):
         lines += ["[[verifier.collect]]", f"command = {json.dumps(command)}"]
     if "verifier_env" in settings:
@@ -74,7 +75,7 @@ def toml_of(name, settings):
 
 
 def read_task(folder, settings):
-    """The task as data; without a network unless `network` says otherwise, as most machines of tests have none."""
+    """The task as data, without a network unless `network` says otherwise: a test's machine may have none."""
     task, faults = read_foreign(folder)
     assert task is not None, faults
     return replace(task, network=settings.get("network", {"agent": False, "verifier": False}))

@@ -1,4 +1,4 @@
-"""What a solution left, told from what every program leaves; what a verifier installed, from what it built."""
+"""What a solution left, told from what every program leaves; what a verifier installed, not built."""
 
 import hashlib
 
