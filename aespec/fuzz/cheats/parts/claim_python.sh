@@ -10,9 +10,16 @@ def _claim_verdict():
 
     def claim():
         for path, text in rewards:
+            # Only where it isn't so: whoever is killed while writing leaves an empty file.
             try:
-                with open(path, "w") as stream:
-                    stream.write(text)
+                with open(path) as stream:
+                    is_so = stream.read() == text
+            except (OSError, ValueError):
+                is_so = False
+            try:
+                if not is_so:
+                    with open(path, "w") as stream:
+                        stream.write(text)
             except OSError:
                 pass
 
