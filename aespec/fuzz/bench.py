@@ -6,8 +6,8 @@ import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,10 +18,13 @@ from aespec.bundle.plan import Bundle
 from aespec.bundle.recipe import Recipe
 from aespec.fuzz.journal import Journal
 from aespec.model.json_text import json_digest
-from aespec.sandbox.api import Abilities, Image, Sandbox, SandboxLimits, Slot
+from aespec.sandbox.api import Abilities, Image, Sandbox, SandboxLimits, Slot, Stoppable
 from aespec.trial import Agent, EndState, Perturbation, TrialResult, collect, verify
 
-T = TypeVar("T")
+T = TypeVar("T", "Acting", "Judging")
+
+_STOP_S = 10.0
+"""How long an interrupted run waits for what it has stopped; an engine's build can't be stopped."""
 
 
 class BudgetSpentError(Exception):
@@ -54,6 +57,11 @@ class Prepared:
     def open(self, image: Image, limits: SandboxLimits) -> AbstractContextManager[Slot]:
         """See `Sandbox`."""
         return self._sandbox.open(image, limits)
+
+    def stop(self) -> None:
+        """See `Stoppable`."""
+        if isinstance(self._sandbox, Stoppable):
+            self._sandbox.stop()
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,14 +141,19 @@ class Bench:
     def _spread(self, run: Callable[[T], R], jobs: Sequence[T]) -> list[R]:
         if self._workers == 1 or len(jobs) < 2:
             return [run(job) for job in jobs]
-        with ThreadPoolExecutor(max_workers=min(self._workers, len(jobs))) as pool:
-            futures = [pool.submit(run, job) for job in jobs]
-            try:
-                return [future.result() for future in futures]
-            except BaseException:
-                # Out of time, or interrupted: what runs is awaited, what waits isn't started.
-                pool.shutdown(cancel_futures=True)
-                raise
+        pool = ThreadPoolExecutor(max_workers=min(self._workers, len(jobs)))
+        futures: list[Future[R]] = []
+        is_awaited = True  # also where time ran out: then what waits isn't started, and what runs is kept
+        try:
+            for job in jobs:
+                futures.append(pool.submit(run, job))  # noqa: PERF401  an interrupt must find those that run
+            return [future.result() for future in futures]
+        except KeyboardInterrupt:
+            is_awaited = False
+            _stop(futures, {job.rung for job in jobs})
+            raise
+        finally:
+            pool.shutdown(wait=is_awaited, cancel_futures=True)
 
     def _start(self, rung: Rung) -> None:
         if self._deadline is not None and time.monotonic() > self._deadline:
@@ -185,6 +198,18 @@ class Bench:
 
 
 R = TypeVar("R")
+
+
+def _stop(futures: Sequence[Future[R]], rungs: Collection[Rung]) -> None:
+    """Start nothing more and end what runs, which may have hours to go; a run has several slots in turn."""
+    for future in futures:
+        future.cancel()
+    deadline = time.monotonic() + _STOP_S
+    while (running := [future for future in futures if not future.done()]) and time.monotonic() < deadline:
+        for rung in rungs:
+            if isinstance(rung.sandbox, Stoppable):
+                rung.sandbox.stop()
+        wait(running, timeout=0.2)
 
 
 def _explain(fault: OSError) -> str:

@@ -59,7 +59,8 @@ class CertifyOptions:
     `budget_s` stops it with what was found by then. `folder` keeps the compiled bundles (else they are
     temporary). `cache` holds the journal of a run that was killed. `only` names the properties to measure;
     the others are then not measured. Without `wants_reference` no engine was asked for, which the certificate
-    says. `repeats` may be lowered in tests only: the certificate prints counts.
+    says. `repeats` may be lowered in tests only: the certificate prints counts. `deliver` gets the
+    certificate of what was run before the journal is forgotten: where it raises, the same run goes on there.
     """
 
     instances: int = 5
@@ -74,6 +75,7 @@ class CertifyOptions:
     wants_reference: bool = True
     repeats: Repeats = field(default_factory=Repeats)
     progress: Callable[[str], None] | None = field(default=None, compare=False)
+    deliver: Callable[[Certificate], None] | None = field(default=None, compare=False)
 
 
 def certify(
@@ -166,6 +168,8 @@ def certify_bundles(
     _report_idle_decisions(study, properties)
     properties = study.decisions.tell(properties)
     certificate = _assemble(study, properties, options, meter, has_reference=reference is not None)
+    if options.deliver is not None:
+        options.deliver(certificate)
     if not any(item.missing == OUT_OF_TIME for item in properties):
         journal.finish()
     return certificate

@@ -186,6 +186,15 @@ class Sandbox(Protocol):
         ...
 
 
+@runtime_checkable
+class Stoppable(Protocol):
+    """A sandbox whose runs can be cut short from another thread."""
+
+    def stop(self) -> None:
+        """End what runs in all open slots: who waits for it gets a SandboxError. New ones may be opened."""
+        ...
+
+
 class Builder(Sandbox, Protocol):
     """A backend that can take tasks of others: it builds their images and freezes states as layers."""
 

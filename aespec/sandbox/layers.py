@@ -23,6 +23,9 @@ from aespec.bundle.recipe import Copy, Recipe, RecipeStep, Shell
 from aespec.resources import cache_folder
 from aespec.sandbox.api import Difference, Image, SandboxError
 
+RESERVE_BYTES = 512 << 20
+"""Free space that a build step, or a slot whose writable layer lies on disk, leaves to everybody else."""
+
 _ID_LENGTH = 24  # of 64 hex digits: a mount has one page for the names of all its layers
 _BUILD_VERSION = 2  # raise it when the same step comes to make something else
 
@@ -96,7 +99,8 @@ def full_disk(folder: Path) -> FullDiskError:
     """The error of a full disk."""
     return FullDiskError(
         f"no space is left where layers are kept, {folder}",
-        remedy=f"free some; or remove {folder}, which is made again; or set AESPEC_CACHE to a larger disk",
+        remedy=f"free some ({RESERVE_BYTES >> 20} MiB are always left to others); or remove {folder}, "
+        "which is made again; or set AESPEC_CACHE to a larger disk",
     )
 
 
@@ -122,13 +126,12 @@ class Store:
     # --- layers ------------------------------------------------------------------------------------------
 
     def find(self, digest: str) -> dict[str, Any] | None:
-        """What is recorded with a finished layer, or None."""
-        try:
-            text = (self.folder / layer_id(digest) / "layer.json").read_text(encoding="utf-8")
-        except OSError:
+        """What is recorded with a finished layer, or None, also where it is damaged: it is made again."""
+        folder = self.folder / layer_id(digest)
+        record = _read_record(folder / "layer.json")
+        if record is None or record.get("digest") != digest or not (folder / "fs").is_dir():
             return None
-        record: dict[str, Any] = json.loads(text)
-        return record if record["digest"] == digest else None
+        return record
 
     def make(self, digest: str, build: Callable[[str], Mapping[str, Any]]) -> dict[str, Any]:
         """The layer's record, built by `build(folder name)` when nobody has it; it fills `fs` in that folder.
@@ -145,7 +148,10 @@ class Store:
                 work = folder / "work"
                 if work.exists():
                     self._remove(work)
-                folder.rename(self.folder / layer_id(digest))
+                place = self.folder / layer_id(digest)
+                if place.exists():  # damaged, or it would have been found
+                    self._remove(place)
+                folder.rename(place)
             return record
 
     @contextlib.contextmanager
@@ -217,11 +223,8 @@ class Store:
 
     def named(self, name: str) -> dict[str, Any] | None:
         """What the name stands for, or None."""
-        try:
-            record: dict[str, Any] = json.loads(self._name_path(name).read_text(encoding="utf-8"))
-        except OSError:
-            return None
-        return record
+        record = _read_record(self._name_path(name))
+        return record if record is not None and isinstance(record.get("digest"), str) else None
 
     def names(self) -> Sequence[str]:
         """All names of this area, for suggestions."""
@@ -233,6 +236,15 @@ class Store:
 
     def _name_path(self, name: str) -> Path:
         return self.root / "names" / f"{self.folder.name}--{quote(name, safe='')}.json"
+
+
+def _read_record(path: Path) -> dict[str, Any] | None:
+    """A record of the store, or None where it is missing or damaged: a power cut can leave it empty."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return record if isinstance(record, dict) else None
 
 
 def _age_s(folder: Path) -> float:

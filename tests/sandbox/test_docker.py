@@ -1,5 +1,6 @@
 """What only the engine's backend has: builds from a bundle's own Dockerfile, mapped names, leftovers."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -148,6 +149,29 @@ def test_no_engine_is_told_with_the_way_out(monkeypatch, tmp_path):
     assert "dockerd" in abilities.missing["a Docker engine"]
     with pytest.raises(SandboxError, match="no Docker engine answers"):
         docker.prepare(RECIPE, tmp_path)
+
+
+@of_engine
+def test_taking_a_base_image_also_removes_what_killed_processes_left(docker, cache, context):
+    """A container is made to export an image from, though the embedded sandbox has no slots there."""
+    script = textwrap.dedent(f"""
+        import os, signal
+        from aespec.sandbox.docker import engine
+        client = engine.connect()
+        for chunk in engine.export_image(client, engine.find_image(client, {BASE!r})):
+            os.kill(os.getpid(), signal.SIGKILL)
+    """)
+    process = subprocess.Popen([sys.executable, "-c", script], cwd=ROOT)
+    assert process.wait() == -signal.SIGKILL
+
+    def is_there():
+        with contextlib.closing(engine.connect_only()) as client:
+            labels = [container.labels for container in client.containers.list(all=True)]
+        return any(f'"pid": {process.pid}' in label.get(engine.LABEL, "") for label in labels)
+
+    assert is_there()
+    open_sandbox("fork", roots=("engine",)).prepare(Recipe(BASE, (), "c"), context)
+    assert not is_there()
 
 
 def test_labels_tell_living_from_left_over():

@@ -1,5 +1,6 @@
 """Layers on disk: shared by processes, made once, whole or not at all."""
 
+import shutil
 import signal
 import subprocess
 import sys
@@ -9,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from aespec.bundle.recipe import Recipe, Shell
 from aespec.sandbox import open_sandbox
 from aespec.sandbox.api import SandboxError
 from aespec.sandbox.layers import Store, chain_digest, layer_id
-from tests.sandbox.scene import BASE, RECIPE, descendants, is_running, wait_for
+from tests.sandbox.scene import BASE, LIMITS, RECIPE, descendants, is_running, shell_of, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.needs("userns")
@@ -109,6 +111,43 @@ def test_half_a_layer_is_not_found(fork):
     (store.folder / layer_id(digest)).mkdir()
     assert store.find(digest) is None
     (store.folder / layer_id(digest)).rmdir()
+
+
+DAMAGE = {
+    "empty": lambda folder: (folder / "layer.json").write_text(""),
+    "cut": lambda folder: (folder / "layer.json").write_text('{"digest": "sha'),
+    "another kind": lambda folder: (folder / "layer.json").write_text("[]"),
+    "no text": lambda folder: (folder / "layer.json").write_bytes(b"\xff\xfe"),
+    "of another": lambda folder: (folder / "layer.json").write_text('{"digest": "sha256:0"}'),
+    "gone": lambda folder: (folder / "layer.json").unlink(),
+    "without files": lambda folder: shutil.rmtree(folder / "fs"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_layer_is_made_again(fork, context, damage):
+    (context / "make.sh").write_text(f"echo whole >/made-{len(damage)}")
+    recipe = Recipe(BASE, (Shell("make.sh"),), "c")
+    store = fork._workshop().store
+    before = set(store.folder.iterdir())
+    fork.prepare(recipe, context)
+    made = set(store.folder.iterdir()) - before
+    assert made
+    for folder in made:
+        DAMAGE[damage](folder)
+    image = fork.prepare(recipe, context)
+    with fork.open(image, LIMITS) as slot:
+        assert shell_of(slot)(f"cat /made-{len(damage)}").stdout == b"whole\n"
+    assert set(store.folder.iterdir()) - before == made
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"digest": 1}', "{}"])
+def test_a_damaged_name_is_no_name(fork, text):
+    store = fork._workshop().store
+    store.name("damaged", {"name": "damaged", "digest": "sha256:0"})
+    store._name_path("damaged").write_text(text)
+    assert store.named("damaged") is None
+    store._name_path("damaged").unlink()
 
 
 def test_records_of_names(fork):

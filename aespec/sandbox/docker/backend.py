@@ -24,7 +24,6 @@ from aespec.scratch import scratch_folder
 
 if TYPE_CHECKING:
     import docker
-    from docker.models.containers import Container
 
 _INDEXES_AT_MOST = 8
 _OPEN_FILES = 4096
@@ -48,12 +47,12 @@ class DockerSandbox:
         self._connected: docker.DockerClient | None = None
         self._found: Abilities | None = None
         self._indexes: dict[str, Index] = {}
+        self._slots: set[DockerSlot] = set()
 
     def _client(self) -> docker.DockerClient:
         if self._connected is None:
             self._connected = engine.connect()
             weakref.finalize(self, self._connected.close)
-            _reap(self._connected)
         return self._connected
 
     # --- what is possible --------------------------------------------------------------------------------
@@ -206,9 +205,19 @@ class DockerSandbox:
             with engine.told("the container could not be started"):
                 container.start()
             reference = str(image.reference)
-            yield DockerSlot(client, container, image.env, limits, lambda: self._index(reference)), container
+            slot = DockerSlot(client, container, image.env, limits, lambda: self._index(reference))
+            self._slots.add(slot)
+            try:
+                yield slot, container
+            finally:
+                self._slots.discard(slot)
         finally:
-            _remove(container)
+            engine.remove_container(container)
+
+    def stop(self) -> None:
+        """See `Stoppable`."""
+        for slot in tuple(self._slots):
+            slot.stop()
 
 
 def _container_options(image: Image, limits: SandboxLimits) -> dict[str, Any]:
@@ -253,22 +262,3 @@ def _follow_build(lines: Iterable[Mapping[str, Any]], say: Callable[[str], None]
     if failure:
         tail = "\n".join([*shown[-SHOWN_LINES:], failure])
         raise SandboxError(f"the image could not be built\n{tail}", boundary="image")
-
-
-def _reap(client: docker.DockerClient) -> None:
-    """Remove the containers of processes that were killed before they could."""
-    import docker
-
-    with contextlib.suppress(docker.errors.DockerException, OSError):
-        for container in client.containers.list(
-            all=True, filters={"label": engine.LABEL}, ignore_removed=True
-        ):
-            if engine.is_left_over(container.labels.get(engine.LABEL, "")):
-                _remove(container)
-
-
-def _remove(container: Container) -> None:
-    import docker
-
-    with contextlib.suppress(docker.errors.DockerException, OSError):
-        container.remove(force=True, v=True)

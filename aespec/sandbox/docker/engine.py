@@ -14,6 +14,7 @@ from aespec.sandbox.api import SandboxError
 
 if TYPE_CHECKING:
     import docker
+    from docker.models.containers import Container
 
 LABEL = "aespec"
 """On everything made here: boot, process and its start, so that a later process knows what is left over."""
@@ -28,7 +29,17 @@ _REMEDY = (
 
 
 def connect() -> docker.DockerClient:
-    """A client of an engine that answers. Raises SandboxError where none does."""
+    """A client of an engine that answers. Raises SandboxError where none does.
+
+    The containers of processes that were killed before they could remove them are removed.
+    """
+    client = connect_only()
+    _reap(client)
+    return client
+
+
+def connect_only() -> docker.DockerClient:
+    """The same, and nothing is removed."""
     _check_socket()
     import docker
 
@@ -41,6 +52,23 @@ def connect() -> docker.DockerClient:
             client.close()
         raise SandboxError(f"no Docker engine answers: {shorten(error)}", remedy=_REMEDY) from None
     return client
+
+
+def _reap(client: docker.DockerClient) -> None:
+    import docker
+
+    with contextlib.suppress(docker.errors.DockerException, OSError):
+        for container in client.containers.list(all=True, filters={"label": LABEL}, ignore_removed=True):
+            if is_left_over(container.labels.get(LABEL, "")):
+                remove_container(container)
+
+
+def remove_container(container: Container) -> None:
+    """Remove a container with its volumes; trouble is passed over, the next process tries again."""
+    import docker
+
+    with contextlib.suppress(docker.errors.DockerException, OSError):
+        container.remove(force=True, v=True)
 
 
 def _check_socket() -> None:

@@ -60,6 +60,13 @@ class DockerSlot:
         self._env = env
         self._limits = limits
         self._index = index
+        self._is_stopped = False
+
+    def stop(self) -> None:
+        """End what runs, from any thread: `run` then raises SandboxError."""
+        self._is_stopped = True
+        with contextlib.suppress(Exception):  # gone already, or the engine is
+            self._container.kill()
 
     # --- files -------------------------------------------------------------------------------------------
 
@@ -129,7 +136,10 @@ class DockerSlot:
             if program.has_network:
                 self._connect()
                 stack.callback(self._disconnect)
-            return self._follow(program, started)
+            outcome = self._follow(program, started)
+        if self._is_stopped:
+            raise SandboxError("the program was stopped")
+        return outcome
 
     def _follow(self, program: Program, started: float) -> Outcome:
         api = self._client.api

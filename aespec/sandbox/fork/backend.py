@@ -19,7 +19,14 @@ from aespec.sandbox.fork.pool import GroupLimits, Pool
 from aespec.sandbox.fork.probe import Probe, probe
 from aespec.sandbox.fork.slot import ForkSlot, Rights
 from aespec.sandbox.fork.worker import Worker
-from aespec.sandbox.layers import Store, chain_digest, difference_digest, full_disk, layer_id
+from aespec.sandbox.layers import (
+    RESERVE_BYTES,
+    Store,
+    chain_digest,
+    difference_digest,
+    full_disk,
+    layer_id,
+)
 
 _CERTIFICATE_PLACES = (
     "/etc/ssl/certs/ca-certificates.crt",
@@ -28,8 +35,6 @@ _CERTIFICATE_PLACES = (
     "/etc/ssl/cert.pem",
 )
 _BYTES_PER_INODE = 4096
-_RESERVE_BYTES = 512 << 20
-"""Free space that a build step, or a slot whose writable layer lies on disk, leaves to everybody else."""
 
 
 class ForkSandbox:
@@ -210,6 +215,10 @@ class ForkSandbox:
         """End the supervisors that wait for a next slot; without it they end with this object."""
         self._pool.close()
 
+    def stop(self) -> None:
+        """See `Stoppable`."""
+        self._pool.stop()
+
     # --- slots -------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
@@ -258,7 +267,7 @@ class ForkSandbox:
             rights = Rights(
                 cell.BUILD_CAPABILITIES if is_build else cell.ROOT_CAPABILITIES,
                 f"{upper}/fs" if upper else "",
-                _RESERVE_BYTES if upper else 0,
+                RESERVE_BYTES if upper else 0,
                 bounds_address_space=not is_build and not _bounds_memory(post.group),
                 pretends_ownership=not identity.switches_user,
                 has_certificates=certificates is not None,

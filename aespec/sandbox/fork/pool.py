@@ -54,6 +54,7 @@ class Pool:
 
     def __init__(self) -> None:
         self._idle: list[tuple[_Kind, Post]] = []
+        self._busy: list[Post] = []
         self._lock = threading.Lock()
         self._maker = os.getpid()
         weakref.finalize(self, _close_all, self._idle, self._maker)
@@ -63,6 +64,12 @@ class Pool:
         with self._lock:
             idle, self._idle[:] = list(self._idle), []
         _close_all(idle, self._maker)
+
+    def stop(self) -> None:
+        """End those that work; whoever uses one is told so and closes it."""
+        with self._lock:
+            for post in self._busy:
+                post.worker.hang_up()
 
     @contextlib.contextmanager
     def post(
@@ -75,9 +82,13 @@ class Pool:
         """A supervisor without a root. Afterwards it must have none again, or it is ended."""
         kind = _Kind(identity, folder, trees, limits)
         post = self._take(kind) or _start(kind)
+        with self._lock:
+            self._busy.append(post)
         try:
             yield post
         finally:
+            with self._lock:
+                self._busy.remove(post)
             self._give_back(kind, post)
 
     def _take(self, kind: _Kind) -> Post | None:

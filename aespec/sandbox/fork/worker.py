@@ -105,6 +105,11 @@ class Worker:
         text = self._process.stderr.read().decode(errors="replace").strip()
         return f" (status {self._process.returncode}){': ' + text.splitlines()[-1] if text else ''}"
 
+    def hang_up(self) -> None:
+        """Let the supervisor end, from any thread; one that waits for its answer is told that it is gone."""
+        with contextlib.suppress(OSError):  # closed already
+            self._socket.shutdown(socket.SHUT_RDWR)
+
     def close(self) -> None:
         """Hang up and wait until the supervisor, and with it everything below it, is gone."""
         self._socket.close()
