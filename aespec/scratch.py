@@ -17,19 +17,37 @@ YOUNG_S = 60.0
 """A folder is made before it is held; one that is younger than this may be just about to be."""
 
 
+REMEDY = "set TMPDIR to a folder of your own on a disk with room"
+"""What to do where temporary folders can't be made or are full."""
+
+
+class ScratchError(OSError):
+    """No temporary folder can be made; `remedy` tells the way out."""
+
+    remedy = REMEDY
+
+
 @contextlib.contextmanager
 def scratch_folder(purpose: str) -> Iterator[Path]:
-    """A temporary folder of this process, removed at the end. Raises OSError where none can be made.
+    """A temporary folder of this process, removed at the end. Raises ScratchError where none can be made.
 
     `purpose` is a word for its name. The ones that killed processes left are removed first.
     """
-    reap(Path(tempfile.gettempdir()).glob(f"{PREFIX}*"))
-    folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{purpose}-"))
+    try:
+        reap(Path(tempfile.gettempdir()).glob(f"{PREFIX}*"))
+        folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{purpose}-"))
+    except OSError as error:
+        raise ScratchError(error.errno, f"no temporary folder can be made: {error.strerror}") from error
     try:
         with held(folder):
             yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def is_scratch(path: Path) -> bool:
+    """Whether a path lies in a temporary folder of this module, so that no user has chosen it."""
+    return any(part.startswith(PREFIX) for part in path.parts)
 
 
 @contextlib.contextmanager

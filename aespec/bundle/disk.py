@@ -25,7 +25,7 @@ from aespec.bundle.places import MANIFEST_PATH, RECIPES_PATH
 from aespec.bundle.plan import Bundle, BundlePlan, PlannedFile
 from aespec.model.expressions import Json
 from aespec.model.json_text import write_json
-from aespec.scratch import held, reap
+from aespec.scratch import REMEDY, held, is_scratch, reap
 
 _MANIFEST_LIMIT_BYTES = 64 * 1024 * 1024
 _REPORTED_AT_MOST = 10
@@ -250,6 +250,8 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _explain(error: OSError, folder: Path) -> BundleError:
+    if is_scratch(folder):
+        return BundleError(f"{folder} can't be written: {error.strerror or error}", REMEDY)
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return BundleError(
             f"no space left to write {folder}", "Free some space there, or choose another folder with -o."
@@ -262,7 +264,9 @@ def _explain(error: OSError, folder: Path) -> BundleError:
         return BundleError(
             f"a path below {folder} is too long for this file system", "Choose a shorter folder with -o."
         )
-    return BundleError(f"{folder} can't be written: {error.strerror or error}")
+    return BundleError(
+        f"{folder} can't be written: {error.strerror or error}", "Choose another folder with -o."
+    )
 
 
 def _read_manifest(path: Path) -> dict[str, Json]:

@@ -5,19 +5,23 @@ from __future__ import annotations
 
 def main() -> None:
     """Run the command line; the entry point of the `aespec` script."""
-    import signal
-    import sys
+    from aespec.cli.ending import ending_in_order
 
+    try:
+        with ending_in_order():
+            _run()
+    except KeyboardInterrupt as interrupt:  # while modules were loaded, or told of another ending
+        from aespec.cli.console import stop
+
+        stop(interrupt)
+
+
+def _run() -> None:
     from aespec.cli.app import app
+    from aespec.cli.console import complete_streams, describe_fault, fail, remedy_for
 
-    def stop(number: int, _frame: object) -> None:
-        # As an exception, so that temporary folders and sandboxes are taken down on the way out.
-        sys.exit(128 + number)
-
-    signal.signal(signal.SIGTERM, stop)
+    complete_streams()
     try:
         app(prog_name="aespec")
     except OSError as error:
-        from aespec.cli.console import fail, remedy_for
-
-        fail(f"{error.filename or 'standard output'}: {error.strerror or error}", remedy_for(error))
+        fail(describe_fault(error, "standard output"), remedy_for(error))

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import click
 
@@ -24,6 +29,26 @@ COMMANDS = {
     "images": "Bring base images into the embedded sandbox's store.",
 }
 """Every subcommand with its line of help, so that `aespec --help` imports none of them."""
+
+
+@contextmanager
+def own_endings() -> Iterator[None]:
+    """Two endings that click would tell as findings, by status 1.
+
+    An interrupt has the shell's status for it. So has a reader of standard output that is gone (`| head`):
+    that is as silent as any other command then.
+    """
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        from aespec.cli.console import stop
+
+        stop(interrupt)
+    except BrokenPipeError:
+        from aespec.cli.console import drop_unwritten_output
+
+        drop_unwritten_output()
+        sys.exit(128 + signal.SIGPIPE)
 
 
 class LazyGroup(click.Group):
@@ -52,6 +77,16 @@ class LazyGroup(click.Group):
             hint = f" Did you mean '{near}'?" if near else ""
             raise click.UsageError(f"No such command '{args[0]}'.{hint}", ctx)
         return super().resolve_command(ctx, args)
+
+    def make_context(self, *words: Any, **options: Any) -> click.Context:
+        """As click does; `--help` prints here."""
+        with own_endings():
+            return super().make_context(*words, **options)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """As click does."""
+        with own_endings():
+            return super().invoke(ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of `--help`, from the lines above."""

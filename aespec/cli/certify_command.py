@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,10 +22,12 @@ from aespec.cli.console import (
     warn_of_stand_in,
     worst,
 )
+from aespec.cli.files import require_writable
 from aespec.cli.machinery import IMAGE_MAP, SANDBOX, SEED, open_named
 from aespec.cli.specs import has_manifest, image_map, is_unreadable, report, tasks_and_bundles
 
 if TYPE_CHECKING:
+    from aespec.diagnostics import Diagnostic
     from aespec.fuzz import Certificate, CertifyOptions
     from aespec.sandbox.api import Sandbox
 
@@ -89,7 +91,7 @@ def command(
 
     if context.get_parameter_source("instances") is ParameterSource.COMMANDLINE:
         refuse_bundles(paths)
-    kept: dict[str, Path] = {}
+    owners: dict[str, Path] = {}
     statuses = []
     with outside_world():
         opened = open_named(sandbox, image_pairs)
@@ -106,18 +108,43 @@ def command(
             if not can_be_read(path):
                 statuses.append(Status.INFRASTRUCTURE)
                 continue
-            certificate = certify_path(path, opened, engine, replace(options, progress=progress(str(path))))
-            clear_progress()
-            show(certificate, output_format, path if len(targets) > 1 else None)
-            if certificate.environment.get("is_reproducible") is False:
-                warn_of_stand_in(f"{path}: certified")
-            statuses.append(status_of(certificate))
-            if output is not None and kept.setdefault(certificate.task, path) == path:
-                keep(certificate, output)
-            elif output is not None:
-                warn(f"the certificate of {path} isn't kept: {kept[certificate.task]} has the same task name")
-                statuses.append(Status.FINDINGS)
+            if output is not None:
+                require_writable(output)
+            delivery = Delivery(path, output, output_format, heads=len(targets) > 1, owners=owners)
+            certify_path(path, opened, engine, replace(options, progress=progress(str(path))), delivery)
+            statuses += delivery.statuses
     sys.exit(worst(statuses))
+
+
+@dataclass(slots=True)
+class Delivery:
+    """Hands a certificate over as soon as it is made: keeps it in the folder, then prints it.
+
+    `owners` tells which spec's certificate lies under a task's name; `heads` prints the path above.
+    """
+
+    path: Path
+    output: Path | None
+    output_format: str
+    heads: bool
+    owners: dict[str, Path]
+    statuses: list[Status] = field(default_factory=list)
+
+    def __call__(self, certificate: Certificate) -> None:
+        """Do it; raises OSError where it can't be written or printed."""
+        self.statuses.append(status_of(certificate))
+        owner = self.owners.setdefault(certificate.task, self.path)
+        try:
+            if self.output is not None and owner == self.path:
+                keep(certificate, self.output)
+        finally:
+            clear_progress()
+            show(certificate, self.output_format, self.path if self.heads else None)
+        if certificate.environment.get("is_reproducible") is False:
+            warn_of_stand_in(f"{self.path}: certified")
+        if self.output is not None and owner != self.path:
+            warn(f"the certificate of {self.path} isn't kept: {owner} has the same task name")
+            self.statuses.append(Status.FINDINGS)
 
 
 def refuse_bundles(paths: tuple[Path, ...]) -> None:
@@ -153,20 +180,23 @@ def find_reference(choice: str, sandbox: Sandbox, pairs: tuple[str, ...]) -> San
 
 
 def certify_path(
-    path: Path, sandbox: Sandbox, engine: Sandbox | None, options: CertifyOptions
-) -> Certificate:
-    """The certificate of a spec or a bundle; what the static tools say goes to standard error."""
+    path: Path, sandbox: Sandbox, engine: Sandbox | None, options: CertifyOptions, delivery: Delivery
+) -> None:
+    """Make and deliver the certificate of a spec or a bundle; diagnostics go to standard error."""
     from aespec.bundle import open_bundle
     from aespec.fuzz import certify, certify_bundles
 
+    options = replace(options, deliver=delivery)
+    found: tuple[Diagnostic, ...] = ()
     if has_manifest(path):
-        return certify_bundles(
+        certificate = certify_bundles(
             [open_bundle(path)], sandbox, reference=engine, options=options, target=str(path)
         )
-    certificate, found = certify(path, sandbox, reference=engine, options=options)
-    clear_progress()
+    else:
+        certificate, found = certify(path, sandbox, reference=engine, options=options)
     report(found)
-    return certificate
+    if not delivery.statuses:  # nothing was run
+        delivery(certificate)
 
 
 def show(certificate: Certificate, output_format: str, path: Path | None) -> None:
@@ -188,7 +218,6 @@ def keep(certificate: Certificate, folder: Path) -> None:
     from aespec.fuzz import certificate_to_json
     from aespec.model.json_text import write_json
 
-    folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{certificate.task}.certificate.json"
     replace_bytes(path, write_json(certificate_to_json(certificate)))
 

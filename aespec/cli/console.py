@@ -5,15 +5,17 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from aespec.cli.ending import describe, ending_in_order
+from aespec.cli.ending import describe, end_at_once
 
 if TYPE_CHECKING:
     from aespec.bundle import BundleError
@@ -45,12 +47,40 @@ def worst(statuses: list[Status]) -> Status:
 
 def fail(message: str, remedy: str = "") -> NoReturn:
     """End with status 2 and a message with its way out."""
-    with contextlib.suppress(OSError):  # where standard error is full too, the status has to do
-        click.echo(f"aespec: {message}", err=True)
-        if remedy:
-            click.echo(f"  way out: {remedy}", err=True)
+    tell(f"aespec: {message}" + (f"\n  way out: {remedy}" if remedy else ""))
     drop_unwritten_output()
     sys.exit(Status.INFRASTRUCTURE)
+
+
+def stop(interrupt: KeyboardInterrupt) -> NoReturn:
+    """End as an interrupt asks for, with what it says and the shell's status for it.
+
+    What couldn't be stopped in time (an engine that builds) isn't awaited: it ends with the process.
+    """
+    end_at_once()
+    said, status = describe(interrupt)
+    tell(f"aespec: {said}")
+    drop_unwritten_output()
+    if threading.active_count() > 1:
+        os._exit(status)
+    sys.exit(status)
+
+
+def tell(text: str) -> None:
+    """Write to standard error; where that is full or gone too, the exit status has to do."""
+    with contextlib.suppress(OSError):
+        clear_progress()
+        click.echo(text, err=True)
+
+
+def complete_streams() -> None:
+    """Give a process that was started without one of its three streams (`>&-`) an empty one.
+
+    Otherwise the next file that is opened would take its number, and be written to as if it were the stream.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115  it stays open
 
 
 def drop_unwritten_output() -> None:
@@ -66,8 +96,7 @@ def drop_unwritten_output() -> None:
 
 def warn(message: str) -> None:
     """One line to standard error that isn't the result and doesn't change the status."""
-    clear_progress()
-    click.echo(f"aespec: {message}", err=True)
+    tell(f"aespec: {message}")
 
 
 def warn_of_stand_in(what: str) -> None:
@@ -109,18 +138,12 @@ def clear_progress() -> None:
 def outside_world() -> Iterator[None]:
     """Turn what the outside world does to a command into a message with a way out and status 2."""
     try:
-        with ending_in_order():
-            yield
+        yield
+    except BrokenPipeError:  # nobody reads the result any more
+        raise
     except OSError as error:
-        clear_progress()
-        fail(f"{error.filename or 'the system'}: {error.strerror or error}", remedy_for(error))
-    except KeyboardInterrupt as interrupt:
-        clear_progress()
-        said, status = describe(interrupt)
-        click.echo(f"aespec: {said}", err=True)
-        sys.exit(status)
+        fail(describe_fault(error, "the system"), remedy_for(error))
     except _told_errors() as error:
-        clear_progress()
         fail(str(error), error.remedy)
 
 
@@ -132,19 +155,37 @@ def _told_errors() -> tuple[type[SandboxError], type[BundleError]]:
     return SandboxError, BundleError
 
 
+def describe_fault(error: OSError, elsewhere: str) -> str:
+    """What went wrong where; `elsewhere` is the place of an error that names no file."""
+    place = error.filename if error.filename is not None else elsewhere
+    return f"{os.fsdecode(place) if isinstance(place, bytes) else place}: {error.strerror or error}"
+
+
 def remedy_for(error: OSError) -> str:
     """What to do about the commonest errors of a file system."""
     import errno
 
+    from aespec.scratch import ScratchError
+
+    if isinstance(error, ScratchError):
+        return error.remedy
     return {
-        errno.ENOSPC: "free some disk, or point AESPEC_CACHE and -o to a larger one",
+        errno.ENOSPC: "free some disk, or point AESPEC_CACHE, TMPDIR and -o to a larger one",
         errno.EROFS: "choose another folder with -o, or set AESPEC_CACHE",
         errno.EACCES: _access_remedy(error.filename),
         errno.EPERM: _access_remedy(error.filename),
         errno.ENOTDIR: "name a folder, not a file",
         errno.EEXIST: "name a folder, not a file",
         errno.ENOENT: "check the path",
-    }.get(error.errno or 0, "")
+        errno.ELOOP: "name another path: this one is a link that leads back to itself",
+        errno.ENAMETOOLONG: "name a shorter path",
+        errno.EDQUOT: "free some disk, or point AESPEC_CACHE, TMPDIR and -o to a larger one",
+        errno.EMFILE: "raise the number of open files (`ulimit -n`)",
+        errno.ENFILE: "end other programs: the machine's table of open files is full",
+        errno.EFBIG: "raise the size of files (`ulimit -f`)",
+        errno.EAGAIN: "raise the number of processes (`ulimit -u`), or end others",
+        errno.ENOMEM: "free some memory, or raise its limit (`ulimit -v`)",
+    }.get(error.errno or 0, "`aespec doctor` tells what this machine can run")
 
 
 def _access_remedy(path: object) -> str:

@@ -10,6 +10,7 @@ from typing import TextIO
 
 import click
 
+from aespec.cli.console import tell
 from aespec.diagnostics import Diagnostic, render_text
 
 
@@ -48,7 +49,7 @@ def is_unreadable(found: Sequence[Diagnostic]) -> bool:
 def report(diagnostics: Sequence[Diagnostic]) -> None:
     """Print diagnostics for a person, to standard error: they are not the result here."""
     if diagnostics:
-        click.echo(render_text(diagnostics, color=is_colored(sys.stderr)), err=True)
+        tell(render_text(diagnostics, color=is_colored(sys.stderr)))
 
 
 def is_colored(stream: TextIO) -> bool:

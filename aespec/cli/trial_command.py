@@ -20,6 +20,7 @@ from aespec.cli.console import (
     warn,
     warn_of_stand_in,
 )
+from aespec.cli.files import require_writable
 from aespec.cli.machinery import IMAGE_MAP, SANDBOX, Compiling, RefusedError, one_bundle, open_named
 from aespec.cli.specs import has_manifest, image_map
 
@@ -113,6 +114,8 @@ def command(
 
     with outside_world():
         opened = open_named(sandbox, image_pairs)
+        if output is not None and path.exists():
+            require_writable(output.parent)
         try:
             if is_foreign(path):
                 result = try_foreign(path, agent, instance, opened, image_map(image_pairs))
@@ -126,12 +129,14 @@ def command(
         except AgentError as error:
             fail(str(error))
         clear_progress()
-        kept = write_trial(result, output) if output else None
-    if output_format == "json":
-        click.echo(json.dumps(result_to_json(result), indent=2, sort_keys=True))
-    else:
-        click.echo(render_trial(result))
-        if kept:
+        try:
+            kept = write_trial(result, output) if output else None
+        finally:  # also where it can't be kept
+            if output_format == "json":
+                click.echo(json.dumps(result_to_json(result), indent=2, sort_keys=True))
+            else:
+                click.echo(render_trial(result))
+        if kept and output_format == "text":
             click.echo(f"kept in {kept}; `aespec why {kept}` tells more")
     if not result.is_reproducible:
         warn_of_stand_in("this trial ran")

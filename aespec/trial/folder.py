@@ -10,33 +10,45 @@ from pathlib import Path
 
 from aespec.model.expressions import Json
 from aespec.model.json_text import write_json
+from aespec.scratch import held, reap
 from aespec.trial.explanation import STREAMS
 from aespec.trial.result import TrialResult, result_from_json, result_to_json
 from aespec.trial.stages import LOG_LIMIT_BYTES
 
+_ASIDE = ".trial-"
 TRIAL_LIMIT_BYTES = 64 * 1024**2
 
 
 def write_trial(result: TrialResult, folder: Path) -> Path:
     """Write a trial as `folder`, or beside it with a number where that is taken; the folder that it is now.
 
-    Written beside and renamed, so that a reader sees a whole trial or none. Raises OSError.
+    Written beside and renamed, so that a reader sees a whole trial or none; what killed processes left there
+    is removed. Raises OSError that names the folder.
     """
     folder = folder.absolute()
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(prefix=".trial-", dir=folder.parent))
     try:
-        (made / "trial.json").write_bytes(write_json(result_to_json(result)))
-        for name, data in sorted(result.logs.items()):
-            path = made / "logs" / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
-        if result.artifacts:
-            (made / "artifacts.tar").write_bytes(result.artifacts)
-        made.chmod(0o755)
-        return _claim(made, folder)
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        reap(folder.parent.glob(f"{_ASIDE}????????"))
+        made = Path(tempfile.mkdtemp(prefix=_ASIDE, dir=folder.parent))
+        try:
+            with held(made):
+                _write(result, made)
+                return _claim(made, folder)
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror or str(error), str(folder)) from error
+
+
+def _write(result: TrialResult, made: Path) -> None:
+    (made / "trial.json").write_bytes(write_json(result_to_json(result)))
+    for name, data in sorted(result.logs.items()):
+        path = made / "logs" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    if result.artifacts:
+        (made / "artifacts.tar").write_bytes(result.artifacts)
+    made.chmod(0o755)
 
 
 def _claim(made: Path, folder: Path) -> Path:

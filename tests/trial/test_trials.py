@@ -1,6 +1,7 @@
 """Trials of a compiled spec in the embedded sandbox."""
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -129,6 +130,17 @@ def test_a_trial_is_kept_and_explained(bundle, sandbox, tmp_path):
     assert "FAIL  rule sum.positive" in text
     assert "pass  check kept" in text
     assert "json sum/0" in text
+
+
+def test_what_a_killed_process_left_beside_a_trial_goes(bundle, sandbox, tmp_path):
+    old, young, other = (tmp_path / name for name in (".trial-abcd1234", ".trial-abcd1235", ".trial-notes"))
+    for folder in (old, young, other):
+        folder.mkdir()
+        (folder / "trial.json").write_text("{")
+    for folder in (old, other):
+        os.utime(folder, (0, 0))
+    write_trial(tried(bundle, sandbox, "nop"), tmp_path / "trial")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [young.name, other.name, "trial"]
 
 
 def test_looking_around(bundle, sandbox):

@@ -24,6 +24,7 @@ from aespec.scratch import scratch_folder
 
 if TYPE_CHECKING:
     import docker
+    from docker.models.containers import Container
 
 _INDEXES_AT_MOST = 8
 _OPEN_FILES = 4096
