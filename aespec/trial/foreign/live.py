@@ -81,10 +81,11 @@ _AGENT = """\
 tell agent $?
 """
 _LEFT = """\
+left=
 for place in /proc/[0-9]*; do
     number=${place#/proc/}
     case "$known" in *" $number "*) continue;; esac
-    [ "$number" != $$ ] && read -r name <"$place/comm" && tell left "$name"
+    [ "$number" != $$ ] && read -r name <"$place/comm" && left=yes && tell left "$name"
 done
 """
 _VERIFIER = f"""\
@@ -177,7 +178,8 @@ def session_text(
 ) -> str:
     """The shell program of a session; without a verifier it ends after the agent's part.
 
-    `entrypoint` is what the image itself starts, before everything else.
+    `entrypoint` is what the image itself starts, before everything else. Where it `lingers`, what the agent
+    left has a moment after the verifier.
     """
     parts = [_HEAD]
     if entrypoint is not None:
@@ -191,12 +193,11 @@ def session_text(
         else:
             parts.append(_fill(_AGENT, step))
     parts.append(f"rm -rf {ASIDE}\n")
-    if steps:
-        parts.append(_LEFT)
+    parts.append(_LEFT)
     if verifier is not None:
         parts.append(_fill(_VERIFIER, verifier).replace("MASK", f"{umask:04o}", 1))
         if lingers:
-            parts.append(f"sleep {LINGER_S}\n")
+            parts.append(f'[ -z "$left" ] || sleep {LINGER_S}\n')
     return "".join(parts)
 
 

@@ -38,7 +38,8 @@ def run_live(bench: Bench, probe: Probe, shift: Perturbation, ways: Ways) -> See
         verifier,
         entrypoint=_entrypoint(bench),
         umask=shift.umask,
-        lingers=bool(probe.script),
+        # Only edits of what a service reads leave no process that could be after the verdict.
+        lingers=bool(probe.script) or not probe.edits,
     )
     stdin = b"" if is_separate else pack([*bench.tests(), *shift.entries])
     program = _program(steps, verifier, ways, stdin, shift.cores)
