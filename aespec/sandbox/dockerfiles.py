@@ -245,16 +245,19 @@ class _Reader:
             head = read_heredoc(word)
             if head is None:
                 continue
-            content: list[str] = []
+            start, content = self._at, list[str]()
             while self._at < len(self._lines):
                 following = self._next()
                 bare = following.rstrip("\r\n")
                 if (bare.lstrip("\t") if head.chomps else bare) == head.name:
+                    yield Heredoc(head.name, "".join(content), head.expands, head.chomps)
                     break
                 content.append(following)
             else:
+                if not word.endswith((f"<<{head.name}", f"<<-{head.name}", '"', "'")):
+                    self._at = start  # `1 << 2` in a shell's arithmetic
+                    continue
                 raise DockerfileError(f"the heredoc {head.name} has no end", line)
-            yield Heredoc(head.name, "".join(content), head.expands, head.chomps)
 
 
 def read_heredoc(word: str) -> Heredoc | None:

@@ -78,6 +78,37 @@ def base_of(dockerfile: Dockerfile, stage: Stage, known: Mapping[str, str]) -> s
     return name
 
 
+def earlier_stage(dockerfile: Dockerfile, name: str, at: int) -> int | None:
+    """The stage that a name or a number stands for in the stage `at`; None where it is an image's name."""
+    if name.isdigit():
+        return int(name) if int(name) < at else None
+    stages = dockerfile.stages[:at]
+    return next((place for place in reversed(range(at)) if stages[place].name == name.lower()), None)
+
+
+def needed_stages(dockerfile: Dockerfile, known: Mapping[str, str]) -> set[int]:
+    """The last stage, and what it is made from."""
+    found: set[int] = set()
+    waiting = [len(dockerfile.stages) - 1]
+    while waiting:
+        at = waiting.pop()
+        found.add(at)
+        stage = dockerfile.stages[at]
+        base = base_of(dockerfile, stage, known)
+        names = [] if base.isdigit() else [base]
+        for instruction in stage.instructions:
+            names += instruction.all_flags("from")
+            names += [
+                value
+                for mount in instruction.all_flags("mount")
+                for key, _, value in (part.partition("=") for part in mount.split(","))
+                if key.strip().lower() == "from"
+            ]
+        places = {earlier_stage(dockerfile, name, at) for name in names}
+        waiting += [place for place in places if place is not None and place not in found]
+    return found
+
+
 def platform_of(dockerfile: Dockerfile, stage: Stage, known: Mapping[str, str]) -> str:
     """The platform that a stage asks for, "" for that of the machine."""
     wanted = _expanded(Lexer(dockerfile.escape), stage.platform, known, stage.line)

@@ -19,7 +19,7 @@ from aespec.sandbox.dockerfiles import (
     parse_trigger,
     read_heredoc,
 )
-from aespec.sandbox.stages import Settings, StageState, base_of, global_arguments
+from aespec.sandbox.stages import Settings, StageState, base_of, global_arguments, needed_stages
 
 DOCUMENTS = "AESPEC-DOCUMENTS"
 """Stands for the name of the image that holds the documents, which depends on them."""
@@ -65,8 +65,12 @@ class Lowering:
         """The result. Raises DockerfileError, and what `read_settings` raises."""
         lines = [f"# escape={self._dockerfile.escape}"]
         lines += [instruction.original for instruction in self._dockerfile.arguments]
+        needed = needed_stages(self._dockerfile, self._known)
         for at, stage in enumerate(self._dockerfile.stages):
-            lines += self._stage(stage, at)
+            if at in needed:
+                lines += self._stage(stage, at)
+            else:  # older builders build all: what nobody needs stays empty, and keeps its number
+                lines.append(f"FROM scratch AS {stage.name}" if stage.name else "FROM scratch")
         return Lowered("\n".join(lines) + "\n", dict(self._documents), tuple(dict.fromkeys(self._wants)))
 
     def _stage(self, stage: Stage, at: int) -> list[str]:

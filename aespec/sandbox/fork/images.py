@@ -15,7 +15,6 @@ from aespec.sandbox.dockerfiles import (
     Dockerfile,
     DockerfileError,
     Instruction,
-    Stage,
     UnsupportedError,
     parse_dockerfile,
     parse_trigger,
@@ -26,7 +25,14 @@ from aespec.sandbox.fork.placing import DocumentTree, StageTree, Wish, make_fold
 from aespec.sandbox.fork.running import Command, read_command, run_command
 from aespec.sandbox.fork.slot import ForkSlot
 from aespec.sandbox.layers import chain_digest, full_disk, layer_id
-from aespec.sandbox.stages import Settings, StageState, base_of, global_arguments, platform_of
+from aespec.sandbox.stages import (
+    Settings,
+    StageState,
+    base_of,
+    earlier_stage,
+    global_arguments,
+    platform_of,
+)
 
 _SUPPORTED_SYNTAX = ("", "docker/dockerfile", "docker.io/docker/dockerfile")
 
@@ -105,7 +111,7 @@ class ImageBuilder:
         if asked := platform_of(self._dockerfile, stage, self._known):
             raise UnsupportedError(f"the platform {asked} isn't that of this machine", stage.line)
         name = base_of(self._dockerfile, stage, self._known)
-        earlier = self._earlier(name, at)
+        earlier = None if name.isdigit() else earlier_stage(self._dockerfile, name, at)
         if earlier is None:
             built, above = self._base(name), None
         else:
@@ -129,11 +135,6 @@ class ImageBuilder:
                 pending.append(step)
         built = self._laid(built, pending)
         return replace(built, settings=state.settings), state
-
-    def _earlier(self, name: str, at: int) -> int | None:
-        """The stage of that name before the stage `at`."""
-        stages: Sequence[Stage] = self._dockerfile.stages[:at]
-        return next((place for place in reversed(range(at)) if stages[place].name == name.lower()), None)
 
     def _base(self, name: str) -> Built:
         if name not in self._bases:
@@ -229,12 +230,9 @@ class ImageBuilder:
             if self._context is None:
                 self._context = Context(self._build.context)
             return _ContextSource(self._context)
-        if wanted.isdigit():
-            earlier: int | None = int(wanted)
-            if int(wanted) >= at:
-                raise DockerfileError(f"there is no stage {wanted} before this one", line)
-        else:
-            earlier = self._earlier(wanted, at)
+        earlier = earlier_stage(self._dockerfile, wanted, at)
+        if wanted.isdigit() and earlier is None:
+            raise DockerfileError(f"there is no stage {wanted} before this one", line)
         built = self._base(wanted) if earlier is None else self._stage(earlier)[0]
         return _StageSource(built, self._workshop)
 

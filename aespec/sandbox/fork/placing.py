@@ -100,20 +100,13 @@ def _place_one(slot: ForkSlot, tree: Tree, name: str, wish: Wish, owner: tuple[i
             items = iter([top])
         for part in _chunks(items):
             paths = [posixpath.join(target, item.name) if item.name else target for item in part]
-            kinds = [place.kind for place in slot.look(paths)]
-            for item, path, kind in zip(part, paths, kinds, strict=True):
-                if item.kind == "folder":
-                    if kind == "folder":
-                        continue  # what is there stays as it is
-                elif kind == "folder" and not _is_link(item):
-                    raise SourceError(
-                        f"the folder {path} stands where the file {item.name or name!r} would go"
-                    )
+            for item, path, there in zip(part, paths, slot.look(paths), strict=True):
+                if there.kind == "folder":
+                    if item.kind == "folder" and (not item.name or there.real != path):
+                        continue  # the destination itself, and what a link leads to, stay as they are
+                    if item.kind == "file":
+                        raise SourceError(f"the folder {path} stands in the place of a file")
                 portions.add(_entry(item, path, owner, wish.mode), item.open if item.kind == "file" else None)
-
-
-def _is_link(item: Item) -> bool:
-    return item.kind == "link"
 
 
 def _chunks(items: Iterator[Item]) -> Iterator[list[Item]]:
