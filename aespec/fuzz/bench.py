@@ -7,7 +7,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -143,17 +143,27 @@ class Bench:
             return [run(job) for job in jobs]
         pool = ThreadPoolExecutor(max_workers=min(self._workers, len(jobs)))
         futures: list[Future[R]] = []
-        is_awaited = True  # also where time ran out: then what waits isn't started, and what runs is kept
+        gate, given_up = threading.Event(), threading.Event()
+
+        def begin(job: T) -> R:
+            gate.wait()  # until `futures` holds them all: an interrupt must find whatever runs
+            if given_up.is_set():
+                raise CancelledError
+            return run(job)
+
         try:
-            for job in jobs:
-                futures.append(pool.submit(run, job))  # noqa: PERF401  an interrupt must find those that run
+            futures = [pool.submit(begin, job) for job in jobs]
+            gate.set()
             return [future.result() for future in futures]
         except KeyboardInterrupt:
-            is_awaited = False
+            given_up.set()
+            gate.set()
             _stop(futures, {job.rung for job in jobs})
             raise
         finally:
-            pool.shutdown(wait=is_awaited, cancel_futures=True)
+            gate.set()
+            # Out of time, what runs is awaited and kept; what waits isn't started.
+            pool.shutdown(wait=not given_up.is_set(), cancel_futures=True)
 
     def _start(self, rung: Rung) -> None:
         if self._deadline is not None and time.monotonic() > self._deadline:
@@ -201,9 +211,7 @@ R = TypeVar("R")
 
 
 def _stop(futures: Sequence[Future[R]], rungs: Collection[Rung]) -> None:
-    """Start nothing more and end what runs, which may have hours to go; a run has several slots in turn."""
-    for future in futures:
-        future.cancel()
+    """End what runs, which may have hours to go; a run has several slots in turn."""
     deadline = time.monotonic() + _STOP_S
     while (running := [future for future in futures if not future.done()]) and time.monotonic() < deadline:
         for rung in rungs:
