@@ -106,7 +106,7 @@ source $HOME/.local/bin/env
 export PYTHONPATH=/app/src:$PYTHONPATH
 uvx -p 3.13 --with pytest==8.4.1 pytest --ctrf /logs/verifier/ctrf.json /tests/test_outputs.py -rA
 /app/run.sh > /tmp/result.txt
-python3 /opt/grader/check.py
+(cd /srv && python3 /opt/grader/check.py)
 if [ "$(cat /app/out.txt)" = "hello" ]; then echo 1 > /logs/verifier/reward.txt; fi
 """
 TEST = b"import csv, hashlib\nfrom calc import add\nassert open('/app/data/ref.csv').read() == 'x'\n"
@@ -136,7 +136,7 @@ def test_the_facts_of_a_task():
     assert facts.startups == ("~/.local/bin/env",)
     assert facts.reports == ("/logs/verifier/ctrf.json", "/tmp/result.txt")
     assert facts.rewards[0] == "/logs/verifier/reward.txt"
-    assert facts.folders == ("/app/src", "/app", "/tests")
+    assert facts.folders == ("/app/src", "/srv", "/app")
     assert {"hello", "wanted", "x"} <= set(facts.literals)
 
 

@@ -129,7 +129,7 @@ def read_facts(task: ForeignTask, tests: Mapping[str, bytes], changes: Changes |
         startups=tuple(found.startups),
         reports=tuple(found.reports),
         rewards=tuple(dict.fromkeys((*found.rewards, *REWARDS))),
-        folders=tuple(dict.fromkeys((*found.folders, workdir, "/tests"))),
+        folders=tuple(dict.fromkeys((*found.folders, workdir))),
         interpreters=tuple(dict.fromkeys((*found.interpreters, *PYTHONS))),
     )
 
@@ -200,6 +200,8 @@ def _look_at_command(outer: Command, found: _Found) -> None:
             found.folders.update(dict.fromkeys(item for item in folders if item.startswith("/")))
     for command in unwrap(outer):
         name = command.words[0]
+        if name == "cd" and len(command.words) > 1 and command.words[1].startswith("/"):
+            found.folders[command.words[1]] = None
         if "/" in name:
             _note_path(name, found)
             name = posixpath.basename(name)
