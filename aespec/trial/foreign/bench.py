@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 
@@ -60,6 +61,7 @@ class Bench:
         self.sandbox = sandbox
         self.grounds = Grounds(task, sandbox, image_map, progress)
         self.solved = Once(self._solve)
+        self._network = threading.Lock()
         self.tests = Once(lambda: tuple(uploads.tests(task)))
         self.solution = Once(lambda: pack(uploads.solution(task)))
         self._reversed = Once(lambda: acting.turned_around(self.solved().difference.archive))
@@ -102,8 +104,7 @@ class Bench:
                 done = self._act(probe, slot, ways, shift)
             if not is_separate:
                 with timed(seconds, "verify"):
-                    is_touched = bool(probe.edits or probe.script or probe.base == "solution")
-                    seen = self._verify_here(slot, shift, ways, is_touched=is_touched)
+                    seen = self._verify_here(slot, shift, ways, is_touched=_may_be_in_the_way(probe))
                 return verifying.with_agent(seen, done, seconds)
             with timed(seconds, "collect"):
                 archive = acting.collect(slot, self.task, self.grounds.start())
@@ -139,6 +140,12 @@ class Bench:
         if probe.script:
             done = acting.run_script(slot, self.task, start, probe.script, ways.agent_timeout_s)
         return done
+
+    @contextlib.contextmanager
+    def taking_turns(self, ways: Ways) -> Iterator[None]:
+        """One session at a time where it has a network: then its ports are the machine's own."""
+        with self._network if ways.has_network else contextlib.nullcontext():
+            yield
 
     def take_live_solution(self) -> None:
         """From now on, take what the solution leaves in a live session for its end state."""
@@ -200,6 +207,15 @@ def _base(probe: Probe, ways: Ways, shift: Perturbation) -> Image:
     if probe.base != "oracle" or ways.oracle is None or shift.is_reversed:
         return ways.start
     return ways.oracle
+
+
+def _may_be_in_the_way(probe: Probe) -> bool:
+    """Whether a probe may have put something where the tests or the rewards go."""
+    ours = (seats.TESTS, "/logs")
+    is_edited = any(
+        edit.path in ("/", *ours) or edit.path.startswith(("/tests/", "/logs/")) for edit in probe.edits
+    )
+    return is_edited or bool(probe.script) or probe.base == "solution"
 
 
 def _difference(slot: Slot) -> Difference | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from aespec.bundle.foreign import ForeignTask
 from aespec.model.edits import EditError
@@ -51,7 +51,6 @@ class Settled:
     is_live: bool
     full: float
     fault: SandboxError | None = None
-    seen: Seen | None = field(default=None, repr=False)
     left: tuple[str, ...] = ()
 
 
@@ -89,6 +88,7 @@ class ForeignHarness:
         self._settled = Once(self._settle)
         self._warm = Once(self._warm_up)
         self._changes = Once(self._read_changes)
+        self._installed: Difference | None = None
 
     # --- what a harness offers ---------------------------------------------------------------------------
 
@@ -156,7 +156,8 @@ class ForeignHarness:
             if live is not None:
                 return live
         full = full_reward(judgement)
-        return Settled(_regraded(judgement, full), is_live=False, full=full, fault=fault, seen=seen)
+        self._installed = seen.difference
+        return Settled(_regraded(judgement, full), is_live=False, full=full, fault=fault)
 
     def _try_live(self, frozen: Judgement) -> Settled | None:
         """Whether the solution does better as long as what it started runs on; None where it doesn't."""
@@ -173,7 +174,8 @@ class ForeignHarness:
         full = full_reward(live)
         self._bench.take_live_solution()
         fault = self._fault_of_solving()
-        return Settled(_regraded(live, full), is_live=True, full=full, fault=fault, seen=seen, left=seen.left)
+        self._installed = seen.difference
+        return Settled(_regraded(live, full), is_live=True, full=full, fault=fault, left=seen.left)
 
     def _fault_of_solving(self) -> SandboxError | None:
         """Why the solution's end state isn't to be had, None where it is."""
@@ -188,7 +190,7 @@ class ForeignHarness:
         settled = self._settled()
         cold = self._cold(is_live=settled.is_live)
         plain = Warm(cold.start, cold.oracle, cold.verifier, cold.has_network)
-        if settled.oracle is None or not settled.oracle.is_passed or settled.seen is None:
+        if settled.oracle is None or not settled.oracle.is_passed:
             return plain
         self._say("looking what the verifier needs")
         seen = self._bench.run(NOP, _STILL, replace(cold, wants_difference=True))
@@ -209,11 +211,11 @@ class ForeignHarness:
 
     def _layers(self, settled: Settled, of_nop: Difference | None) -> Warm:
         """The images with what the verifier installed in them laid over; `notes` say what, if anything."""
-        assert settled.seen is not None
         grounds, outputs = self._bench.grounds, self._outputs()
+        of_oracle, self._installed = self._installed, None  # large, and not needed any more
         if self.task.mode == "separate":
             verifier = grounds.verifier()
-            layer = _warm(settled.seen.difference, outputs)
+            layer = _warm(of_oracle, outputs)
             frozen = self._frozen(verifier, layer)
             return Warm(grounds.start(), self._oracle_image(settled), frozen, True, _layer_notes(layer))
         over_start = _warm(of_nop, outputs)
@@ -221,7 +223,7 @@ class ForeignHarness:
         oracle = self._oracle_image(settled)
         over_oracle = None
         if oracle is not None:
-            over_oracle = _warm(settled.seen.difference, outputs)
+            over_oracle = _warm(of_oracle, outputs)
             oracle = self._frozen(oracle, over_oracle)
         return Warm(start, oracle, None, True, _layer_notes(over_start or over_oracle))
 

@@ -48,7 +48,8 @@ def run_live(bench: Bench, probe: Probe, shift: Perturbation, ways: Ways) -> See
         with timed(seconds, "session"):
             _prepare(bench, slot, probe)
             slot.put(pack([*live.waiting_files(steps, text), *_script_file(probe)]))
-            outcome = slot.run(program)
+            with bench.taking_turns(ways):
+                outcome = slot.run(program)
         told = live.read_told(outcome.stderr)
         done = _acted(slot, probe, told, outcome, ways)
         seen = _fault(told, outcome, is_separate=is_separate)

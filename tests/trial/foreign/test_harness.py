@@ -1,8 +1,11 @@
 """How a harness reads and runs things, on a sandbox that does what the test says."""
 
+import json
 from dataclasses import replace
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from aespec.model.edit import Edit
 from aespec.sandbox.api import Outcome, SandboxError
@@ -10,7 +13,8 @@ from aespec.sandbox.tars import Entry
 from aespec.trial.foreign import open_harness
 from aespec.trial.foreign.harness import PATIENCE_AT_LEAST_S
 from aespec.trial.judging import Perturbation
-from aespec.trial.probe import Probe
+from aespec.trial.probe import Probe, judgement_from_json, judgement_to_json
+from tests.compiler.schemas import validate
 from tests.trial.foreign.fakes import FakeBuilder, acting, is_solution, is_verifier, writing
 from tests.trial.foreign.tasks import write_task
 
@@ -344,3 +348,33 @@ def test_a_word_of_a_missing_network_that_is_new_is_followed_up(online):
     harness, _ = harness_of(online, asks_late)
     probe = Probe("x", edits=(Edit("/app/sum.txt", "", "put", {"text": "43\n"}),))
     assert harness.judge(probe).is_passed
+
+
+# --- whatever a verifier leaves -----------------------------------------------------------------------------
+
+NOISE = st.one_of(
+    st.binary(max_size=60),
+    st.sampled_from([b"1", b'{"reward": 1}', b'{"a": [1]}', b"[" * 50_000, b'{"results": {"tests": [{}]}}']),
+)
+LEFT = st.dictionaries(
+    st.sampled_from(["reward.txt", "reward.json", "ctrf.json", "test-stdout.txt", "odd\udcff", "a/b"]), NOISE
+)
+ENDS = st.builds(
+    Outcome,
+    st.none() | st.integers(0, 255),
+    st.binary(max_size=20),
+    st.binary(max_size=20),
+    st.booleans(),
+    signal=st.none() | st.integers(1, 64),
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(LEFT, ENDS)
+def test_whatever_a_verifier_leaves_is_a_judgement_that_can_be_written_down(task, left, end):
+    files = {f"/logs/verifier/{name}": data for name, data in left.items()}
+    harness, _ = harness_of(task, writing(files, end))
+    judgement = harness.judge(NOP, is_cold=True)
+    told = json.loads(json.dumps(judgement_to_json(judgement)))
+    validate("judgement", told)
+    assert judgement_from_json(told) == replace(judgement, files={})
