@@ -48,6 +48,11 @@ class Grounds:
             cpu=task.cpu,
         )
 
+    @property
+    def lent_bytes(self) -> int:
+        """How much a probe may write where that is less than the task allows, else 0."""
+        return DISK_LIMIT_BYTES if self._task.disk_bytes > DISK_LIMIT_BYTES else 0
+
     def _make_verifier(self) -> Image:
         if self._task.verifier is None:
             return self.start()

@@ -302,6 +302,7 @@ class ForeignHarness:
             timeout_s=ways.verifier_timeout_s,
             is_shortened=ways.verifier_timeout_s < self.task.verifier_timeout_s,
             wants_network=ways.has_network,
+            lent_bytes=self._bench.grounds.lent_bytes,
         )
 
     def _read_changes(self) -> Changes:

@@ -42,9 +42,9 @@ def misses_network(output: str) -> bool:
     return _NETWORK.search(output) is not None
 
 
-def lacks_room(output: str) -> bool:
-    """Whether an output says that the disk, the memory or the number of processes ran out."""
-    return _DISK.search(output) is not None or _MEMORY.search(output) is not None
+def lacks_disk(output: str) -> bool:
+    """Whether an output says that the disk is full."""
+    return _DISK.search(output) is not None
 
 
 def explain_end(outcome: Outcome, output: str, timeout_s: float) -> str:

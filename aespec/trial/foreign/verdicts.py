@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aespec.trial.foreign.reports import failed_tests
 from aespec.trial.foreign.rewards import read_rewards
-from aespec.trial.foreign.troubles import explain_end, misses_network
+from aespec.trial.foreign.troubles import explain_end, lacks_disk, misses_network
 from aespec.trial.foreign.verifying import Seen
 from aespec.trial.probe import Judgement
 
@@ -13,13 +13,14 @@ _CLOSE = 1e-9
 
 
 def judgement_of(
-    seen: Seen, *, full: float, timeout_s: float, is_shortened: bool, wants_network: bool
+    seen: Seen, *, full: float, timeout_s: float, is_shortened: bool, wants_network: bool, lent_bytes: int = 0
 ) -> Judgement:
     """The judgement on a run. `full` is the reward that counts as a pass.
 
     `timeout_s` is what the verifier had, `is_shortened` that the task allows it more. `wants_network` is that
     it should have reached the network: where its output says that it couldn't, the machine kept it from a
-    fair verdict.
+    fair verdict. `lent_bytes` is the disk that it had where that is less than the task allows (else 0), and
+    the same holds where that was full.
     """
     rewards = read_rewards(seen.nodes)
     problem, boundary = seen.problem, seen.boundary
@@ -34,6 +35,11 @@ def judgement_of(
     is_passed = rewards.scalar is not None and rewards.scalar >= full - _CLOSE
     if wants_network and not is_passed and misses_network(seen.output):
         problem = "the verifier couldn't reach the network from here" + (f": {problem}" if problem else "")
+        boundary = "sandbox"
+    if lent_bytes and not is_passed and lacks_disk(seen.output):
+        problem = f"the verifier filled the {lent_bytes >> 20} MiB of disk that a probe has here" + (
+            f": {problem}" if problem else ""
+        )
         boundary = "sandbox"
     if problem:
         return _judgement(seen, "error", problem, boundary)

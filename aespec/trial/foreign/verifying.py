@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from aespec.runtime.memory import Node
-from aespec.sandbox.api import Difference, Outcome, Slot, UncarriableError
+from aespec.sandbox.api import Difference, Outcome, Program, Slot, UncarriableError
 from aespec.sandbox.tars import Entry, pack
 from aespec.trial.archives import read_files, read_nodes
 from aespec.trial.foreign import seats
 from aespec.trial.foreign.acting import Acted
 from aespec.trial.foreign.reports import CTRF
 from aespec.trial.foreign.rewards import FOLDER, REWARD_JSON, REWARD_TEXT
-from aespec.trial.foreign.troubles import tail
+from aespec.trial.foreign.troubles import TAIL_CHARACTERS, tail
 
 LOGS_LIMIT_BYTES = 32 * 1024**2
 LOG_FILE_LIMIT_BYTES = 4 * 1024**2
@@ -21,6 +21,8 @@ LOG_FILE_LIMIT_BYTES = 4 * 1024**2
 
 FILES_LIMIT_BYTES = 256 * 1024**2
 """How much is handed out of the files that a perturbation wants kept."""
+
+_TAIL_TIMEOUT_S = 20.0
 
 NO_REMOVAL = "reward.txt or reward.json is a folder, which can't be removed before the tests"
 NO_TESTS = "the tests can't be copied to /tests over what stands there (AddTestsDirError)"
@@ -103,9 +105,13 @@ def read_logs(slot: Slot) -> tuple[dict[str, Node], str]:
     log = nodes.pop(seats.VERIFIER_LOG, None)
     if log is None or log.kind in ("link", "folder"):
         return nodes, ""
-    if log.kind != "file":
-        return nodes, "(more than 4 MiB of output, of which nothing is shown)"
-    return nodes, tail(log.data)
+    return nodes, tail(log.data if log.kind == "file" else _end_of_log(slot))
+
+
+def _end_of_log(slot: Slot) -> bytes:
+    """The end of an output that is too large to be read whole; nothing where the image has no `tail`."""
+    argv = ("/usr/bin/env", "tail", "-c", str(4 * TAIL_CHARACTERS), seats.VERIFIER_LOG)
+    return slot.run(Program(argv, timeout_s=_TAIL_TIMEOUT_S)).stdout
 
 
 def read_kept(slot: Slot, paths: Sequence[str]) -> dict[str, bytes]:

@@ -31,7 +31,7 @@ def grades(program, files):
 
 @pytest.fixture
 def task(tmp_path):
-    return write_task(tmp_path / "task")
+    return write_task(tmp_path / "task", storage_mb=1024)
 
 
 def harness_of(task, verify=grades, solve=SOLVES, script=None, **options):
@@ -165,6 +165,18 @@ def test_a_verifier_that_should_have_a_network_and_has_none_is_the_machines_trou
     assert judgement.outcome == "fail", (
         "without one by the task's own word it is the verdict that Harbor gives"
     )
+
+
+def test_a_disk_that_is_full_by_the_machine_s_limit_is_the_machine_s_trouble(task):
+    def fills(program, files):
+        files[TEXT] = b"0"
+        files["/logs/verifier/test-stdout.txt"] = b"dd: error: No space left on device\n"
+
+    small, large = replace(task, disk_bytes=1 << 30), replace(task, disk_bytes=1 << 40)
+    assert harness_of(small, fills)[0].judge(NOP, is_cold=True).outcome == "fail"
+    judgement = harness_of(large, fills)[0].judge(NOP, is_cold=True)
+    assert (judgement.outcome, judgement.boundary) == ("error", "sandbox")
+    assert "4096 MiB of disk" in judgement.message
 
 
 @pytest.mark.parametrize("boundary", ["image", "sandbox", "spec"])

@@ -341,6 +341,7 @@ def test_a_flood_of_output_is_cut(harness):
     made = harness(test=f"#!/bin/bash\nhead -c 200000000 /dev/zero | tr '\\0' 'y'\necho 1 > {REWARD}.txt\n")
     found = made.judge(NOP, is_cold=True)
     assert found.is_passed
+    assert set(found.output) == {"y"}
     assert len(found.output) < 100_000
 
 
