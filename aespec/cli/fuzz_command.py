@@ -14,6 +14,7 @@ import click
 
 from aespec.cli.certify_command import find_reference
 from aespec.cli.console import FORMAT, Status, clear_progress, outside_world, progress, worst
+from aespec.cli.files import require_writable
 from aespec.cli.machinery import IMAGE_MAP, SANDBOX, SEED, Compiling, one_bundle, open_named
 from aespec.cli.specs import has_manifest, image_map
 
@@ -81,6 +82,8 @@ def command(
 
     statuses = []
     with outside_world():
+        if output is not None:
+            require_writable(output)
         opened = cast("Builder", open_named(sandbox, image_pairs))
         engine = cast("Builder | None", find_reference(reference, opened, image_pairs))
         options = AuditOptions(
@@ -158,7 +161,6 @@ def keep(found: Audit, folder: Path) -> None:
     from aespec.fuzz.audit import audit_to_json
     from aespec.model.json_text import write_json
 
-    folder.mkdir(parents=True, exist_ok=True)
     name = found.certificate.task.replace("/", "__")
     replace_bytes(folder / f"{name}.fuzz.json", write_json(audit_to_json(found)))
 

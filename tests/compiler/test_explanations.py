@@ -9,8 +9,8 @@ from aespec.targets.explanations import EXPLANATIONS as TARGETS
 ROOT = Path(__file__).parents[2]
 MADE = re.compile(r'(?:error|warning|RepositoryError)\(\s*"([a-z]+(?:-[a-z]+)+)"|slug="([a-z-]+)"')
 EARLIER = {"branch-name", "swap-not-once", "unchanged-outside-artifacts", "unknown-branch", "wrong-type"}
-"""A rule or the resolver explains them: the same fault, seen only once values are known, or in a task that was
-never a text."""
+"""A rule or the resolver explains them: the same fault, seen only once values are known, or in a task that
+was never a text."""
 
 
 def made(package):

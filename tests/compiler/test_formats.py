@@ -139,6 +139,7 @@ def test_a_certificate_as_it_lies_on_disk(tmp_path):
         cost={"cpu_s": 0.0, "wall_s": 0.0, "executions": {}},
         made_on="2026-11-30",
     )
+    (tmp_path / "out").mkdir()
     keep(made, tmp_path / "out")
     place = tmp_path / "out" / "t.certificate.json"
     validate("certificate", json.loads(place.read_bytes()))

@@ -10,11 +10,12 @@ from typing import Protocol
 
 from aespec import __version__
 from aespec.bundle.foreign import Fault, ForeignTask, read_foreign
-from aespec.fuzz.audit import blind, channel, complete, gates, hidden, sound
+from aespec.fuzz.audit import blind, channel, complete, gates, hidden, reading, sound
 from aespec.fuzz.audit.inquiry import Inquiry
 from aespec.fuzz.audit.memory import Memory
 from aespec.fuzz.audit.outputs import look_at_outputs
 from aespec.fuzz.audit.prober import Budget, Prober
+from aespec.fuzz.bench import cold
 from aespec.fuzz.certificate import PROPERTIES, Certificate, Finding, Property, certificate_to_json
 from aespec.fuzz.certify import tool_digest
 from aespec.fuzz.cost import Meter
@@ -152,6 +153,7 @@ class NotingHarness(Harness, Protocol):
 
 def _measure(inquiry: Inquiry, options: AuditOptions, found: dict[str, Property]) -> None:
     """Fill `found` as the phases end; raises KeyboardInterrupt with what is there by then."""
+    reading.report_signs(inquiry)
     found["builds"] = gates.measure_builds(inquiry)
     if found["builds"].verdict != "holds":
         return
@@ -159,7 +161,7 @@ def _measure(inquiry: Inquiry, options: AuditOptions, found: dict[str, Property]
     found["nop-fails"] = gates.measure_nop(inquiry)
     limit = options.budget_s
     if limit is None:
-        limit = PYTEST_BUDGET_S if channel.runs_pytest(inquiry.task) else OTHER_BUDGET_S
+        limit = PYTEST_BUDGET_S if reading.runs_pytest(inquiry.task) else OTHER_BUDGET_S
     budget = Budget(limit if options.probes is None or options.budget_s is not None else None, options.probes)
     inquiry.prober.budget = budget
     has_oracle = found["solvable"].verdict in ("holds", "flaky")
@@ -183,16 +185,14 @@ def _assemble(
     executions = dict(inquiry.prober.executions)
     if inquiry.reference is not None:
         executions |= dict(inquiry.reference.executions)
-    reference = (
-        inquiry.reference.harness.name if inquiry.reference else f"{inquiry.prober.harness.name}, cold"
-    )
+    reference = inquiry.reference.harness.name if inquiry.reference else cold(inquiry.prober.harness.name)
     return Certificate(
         task=task.name,
         properties=tuple(found.get(name) or _open(name, found) for name in PROPERTIES),
         findings=inquiry.ranked(),
         trust={"mode": task.mode, "level": channel.trust_level(task), "reference": reference},
-        digests={"task": task.digest, "tool": f"aespec {__version__}", "operators": tool_digest()},
-        seeds={"audit": options.seed},
+        digests=_digests(task.digest),
+        seeds={"family": options.seed, "instances": []},
         instances=1,
         environment={
             "sandbox": inquiry.prober.harness.name,
@@ -239,13 +239,26 @@ def _unreadable(path: Path, faults: Sequence[Fault], meter: Meter) -> Audit:
         task=path.resolve().name,
         properties=properties,
         findings=findings,
-        digests={"tool": f"aespec {__version__}"},
+        digests=_digests(""),
+        seeds={"family": 0, "instances": []},
         environment={"sandbox": None, "tier": None, "reference": None, "is_reproducible": None},
         trust={"mode": None, "level": None, "reference": None},
         cost=meter.cost({}),
         made_on=dt.datetime.now(tz=dt.UTC).date().isoformat(),
     )
     return Audit(certificate)
+
+
+def _digests(task: str) -> dict[str, Json]:
+    """What the audit rests on: the folder's digest in the place of a bundle's."""
+    return {
+        "spec": None,
+        "lock": None,
+        "bundles": [task] if task else [],
+        "images": {},
+        "tool": f"aespec {__version__}",
+        "operators": tool_digest(),
+    }
 
 
 def _with_help(fault: Fault) -> str:

@@ -35,11 +35,6 @@ def trust_level(task: ForeignTask) -> str:
     return LEVELS[task.mode, read_facts(task, {}).is_agent_root]
 
 
-def runs_pytest(task: ForeignTask) -> bool:
-    """Whether the verifier runs pytest, by its files: a verdict then costs several times as much."""
-    return "pytest" in read_facts(task, test_files(task)).runs
-
-
 def try_cheats(inquiry: Inquiry, _seed: int) -> None:
     """Every cheat that applies, one instance of each first; fills the property *unforgeable*."""
     facts = look_at_task(inquiry)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from aespec.fuzz.audit.channel import look_at_task, test_files
+from aespec.fuzz.audit.channel import test_files
 from aespec.fuzz.audit.inquiry import Inquiry
 from aespec.fuzz.audit.leaks import Leak, search_leaks
 from aespec.fuzz.audit.prober import Request
 from aespec.fuzz.audit.witness import is_confirmed
 from aespec.fuzz.certificate import Property
+from aespec.fuzz.cheats import read_facts
 from aespec.trial.foreign import uploads
 
 WHOLE = ("copy", "blob", "layer")
@@ -20,12 +21,13 @@ def try_leaks(inquiry: Inquiry, _seed: int) -> None:
     """Search the agent's container; fills the property *leak-free*."""
     if inquiry.scene is None:
         return
+    tests = test_files(inquiry.task)
     found = search_leaks(
         inquiry.prober.harness,
         inquiry.scene,
-        tests=test_files(inquiry.task),
+        tests=tests,
         solution={item.path: item.data for item in uploads.solution(inquiry.task) if item.data is not None},
-        literals=look_at_task(inquiry).literals,
+        literals=(inquiry.facts or read_facts(inquiry.task, tests, inquiry.changes)).literals,
         dockerfile=inquiry.task.environment.dockerfile or "",
     )
     if found.problem:

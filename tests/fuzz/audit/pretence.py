@@ -10,6 +10,12 @@ from aespec.operators.states import edit_state
 from aespec.runtime.memory import MemoryState, Node
 from aespec.trial.probe import Changes, Judgement, Probe
 
+SCRIPT = """\
+#!/bin/bash
+rm -f /logs/verifier/reward.txt /logs/verifier/reward.json
+if /usr/bin/python3 -I /tests/check.py; then echo 1 > /logs/verifier/reward.txt
+else echo 0 > /logs/verifier/reward.txt; fi
+"""
 Verifier = Callable[[Mapping[str, bytes]], bool]
 
 
@@ -66,7 +72,7 @@ def pretend_task(folder: Path, instruction: str, **rest) -> ForeignTask:
     """A task folder with nothing in it that a pretended harness would look at."""
     for name in ("environment", "tests", "solution"):
         (folder / name).mkdir(parents=True, exist_ok=True)
-    (folder / "tests" / "test.sh").write_text("#!/bin/bash\n/usr/bin/python3 -I /tests/check.py\n")
+    (folder / "tests" / "test.sh").write_text(SCRIPT)
     (folder / "solution" / "solve.sh").write_text("#!/bin/bash\n")
     settings = {
         "mode": "separate",

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from aespec.fuzz.audit import AuditOptions, audit_to_json
+from aespec.fuzz.audit import AuditOptions, audit, audit_to_json
 from aespec.fuzz.audit.audit import examine
 from aespec.report.audit import render_audit
 from aespec.trial.probe import Judgement, probe_from_json
+from tests.compiler.schemas import validate
 from tests.fuzz.audit.pretence import PretendedHarness, pretend_task
 
 INSTRUCTION = """\
@@ -167,6 +168,16 @@ def test_the_same_audit_twice_says_the_same(audited):
     first, second = audited(count_only)[0], audited(count_only)[0]
     assert first.certificate.findings == second.certificate.findings
     assert first.sensitivity == second.sensitivity
+
+
+def test_what_is_printed_fits_its_schema(audited):
+    validate("certificate", audit_to_json(audited(count_only)[0]))
+
+
+def test_a_folder_that_is_no_task_is_told_in_the_same_form(tmp_path):
+    found = audit(tmp_path, None)
+    assert slugs(found, "error")
+    validate("certificate", audit_to_json(found))
 
 
 def test_the_map_tells_what_is_read(audited):
