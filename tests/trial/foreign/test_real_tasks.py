@@ -263,6 +263,31 @@ def test_edits_of_all_kinds_in_a_session_lead_where_they_lead_without_one(harnes
     assert b"sum.txt f 600" in live.files["/logs/verifier/list"]
 
 
+# --- what a verifier installs ------------------------------------------------------------------------------
+
+BY_APT = "apt-get update\napt-get install -y --no-install-recommends python3-pytest\n"
+BY_PIP = "pip install --break-system-packages pytest==8.3.4\n"
+
+
+@pytest.mark.full
+@pytest.mark.needs("package-index")
+@pytest.mark.parametrize(("tool", "script"), [("python3", BY_APT), ("python3 python3-pip", BY_PIP)])
+def test_what_a_verifier_installs_is_there_for_further_probes(harness, tool, script):
+    install = f"RUN apt-get update && apt-get install -y --no-install-recommends {tool}\n"
+    made = harness(
+        dockerfile=BASE + install + INPUTS,
+        test="#!/bin/bash\n" + script + PYTEST.partition("\n")[2],
+        more={"tests/test_sum.py": TEST_SUM},
+        network={"agent": True, "verifier": True},
+    )
+    assert judged(made, ORACLE, WRONG, NOP) == ["pass", "fail", "fail"]
+    assert made.judge(WRONG).failed == ("test_sum.py::test_right",)
+    stands, offline = made.notes()
+    assert "what the verifier installed" in stands
+    assert "without the network" in offline
+    assert judged(made, WRONG, is_cold=True) == ["fail"]
+
+
 # --- surroundings -------------------------------------------------------------------------------------------
 
 
