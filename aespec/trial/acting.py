@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from aespec.bundle.disk import BundleError
 from aespec.bundle.interpreters import PYTHONS
 from aespec.bundle.plan import Bundle
-from aespec.bundle.disk import BundleError
 from aespec.model.edit import Edit
 from aespec.model.edits import EditError, apply_edit, edit_mode, edit_target, occurrences
 from aespec.model.json_text import json_digest

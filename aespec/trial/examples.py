@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from aespec.bundle.plan import Bundle
 from aespec.bundle.disk import BundleError
+from aespec.bundle.plan import Bundle
 from aespec.model.edit import Edit
 from aespec.model.edits import edit_from_json
 

@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from aespec.bundle.plan import Bundle
 from aespec.bundle.disk import BundleError
+from aespec.bundle.plan import Bundle
 from aespec.diagnostics.escape import escape_controls
 from aespec.model.expressions import Json
 from aespec.sandbox.api import Image, Outcome, Program, Sandbox, SandboxError

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from aespec.bundle.plan import Bundle
 from aespec.bundle.disk import BundleError
+from aespec.bundle.plan import Bundle
 from aespec.sandbox.api import SandboxLimits
 
 
