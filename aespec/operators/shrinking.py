@@ -23,6 +23,9 @@ from aespec.operators.states import edit_state
 from aespec.runtime.compare import same
 from aespec.runtime.memory import MemoryState, Node
 
+_SIMPLE: tuple[Json, ...] = (None, False, 0, "", [], {})
+"""Values that say nothing, the simplest first."""
+
 Edits = tuple[Edit, ...]
 Survives = Callable[[Edits], bool]
 
@@ -59,13 +62,12 @@ def shrink(mutant: Mutant | Sequence[Edit], scene: Scene, survives: Survives, *,
     """
     edits = mutant.edits if isinstance(mutant, Mutant) else tuple(mutant)
     search = _Search(survives, calls)
-    edits = _fewer(edits, lambda kept: _is_applicable(scene, kept) and search.holds(kept))
-    while search.left > 0:
+    while True:
+        edits = _fewer(edits, lambda kept: _is_applicable(scene, kept) and search.holds(kept))
         smaller = _reduced(edits, scene, search)
         if smaller == edits:
-            break
+            return edits
         edits = smaller
-    return edits
 
 
 def _fewer(items: Edits, holds: Callable[[Edits], bool]) -> Edits:
@@ -122,11 +124,10 @@ def _smaller(edit: Edit, kind: str, state: MemoryState) -> Iterator[Edits]:
 
 
 def _simpler(value: Json) -> Iterator[Json]:
-    simple: tuple[Json, ...] = (None, False, 0, "", [], {})
-    size = len(canonical_json(value))
-    for other in simple:
-        if len(canonical_json(other)) < size and not same(other, value):
-            yield other
+    for other in _SIMPLE:
+        if same(other, value):
+            return
+        yield other
     if isinstance(value, list):
         yield from (value[:at] + value[at + 1 :] for at in range(len(value)))
     elif isinstance(value, dict):
@@ -148,9 +149,9 @@ def _towards(edit: Edit, kind: str, old: Node, new: Node) -> Iterator[Edits]:
         if edit.operation == "put" or sum(map(_size, edits)) < size:
             yield edits
     for text in (*_by_parts(_lines(before), _lines(after)), *_by_letters(before, after)):
-        smaller = change(edit.path, old.data, text.encode("utf-8", "surrogatepass"))
-        if text not in (before, after) and _size(smaller) < size:
-            yield (smaller,)
+        # Each is nearer to the old one than the new one is, so this comes to an end.
+        if text not in (before, after):
+            yield (change(edit.path, old.data, text.encode("utf-8", "surrogatepass")),)
 
 
 def _size(edit: Edit) -> int:

@@ -35,7 +35,7 @@ def numbers_of(output: Output) -> list[Spot]:
     found: list[Spot] = []
     for leaf in leaves_of(output):
         if output.kind == "text":
-            found += _within(output, leaf, NUMBER)
+            found += _within(output, leaf, NUMBER) if leaf.node is not None else ()
         elif isinstance(leaf.value, int | float) and not isinstance(leaf.value, bool):
             found.append(Spot(leaf, leaf.raw, partial(_write_number, output, leaf)))
         elif isinstance(leaf.value, str) and NUMBER.fullmatch(leaf.value.strip()):

@@ -7,12 +7,15 @@ A case is one file, `cases/NAME.toml` (or `unseen/NAME.toml`, written without si
     state = "file"                  # what the verdict is about: file, repository, database, service, channel
     decidable = "dynamic"           # static, dynamic, or no (it takes a model, or the author)
     properties = ["sound"]          # a finding on one of these counts as found
-    slugs = ["unread-field"]        # if given, one of these slugs must be among them
+    slugs = ["unread-field"]        # if given, one of these slugs must be among them; mostly left out
     severity = "warning"            # at least this
 
     instruction = '''…'''
     task = '''…'''                  # lines of task.toml beyond the defaults; may be left out
     dockerfile = '''…'''            # lines after the common head; may be left out
+    user = "solver"                 # whom the agent works as; root if left out
+    artifacts = ["/app/a.txt"]      # what a separate verifier gets to see …
+    separate = "both"               # … and where one is: in both tasks, or only in the `twin`; neither if left out
 
     [files]                         # the task's files: `solution/solve.sh`, `tests/…`, `environment/…`
     "solution/solve.sh" = '''…'''
@@ -24,6 +27,7 @@ A case is one file, `cases/NAME.toml` (or `unseen/NAME.toml`, written without si
 
 from __future__ import annotations
 
+import json
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,24 +42,33 @@ WORKDIR /app
 """
 TASK = """\
 schema_version = "1.4"
-[task]
+{artifacts}[task]
 name = "bank/{name}"
 description = "A case of the bug bank."
 [agent]
 timeout_sec = 60.0
-[verifier]
+{user}[verifier]
 timeout_sec = 60.0
-[environment]
+{mode}[environment]
 cpus = 1
 memory_mb = 1024
 storage_mb = 1024
 """
 RUN_PYTEST = """\
 #!/bin/bash
-rm -f /logs/verifier/reward.txt /logs/verifier/reward.json
+PATH=/usr/sbin:/usr/bin:/sbin:/bin
+rm -rf /logs/verifier/reward.txt /logs/verifier/reward.json
 mkdir -p /logs/verifier
-if {command}; then echo 1 > /logs/verifier/reward.txt; else echo 0 > /logs/verifier/reward.txt; fi
+chmod 700 /tests
+work=$(mktemp -d)
+cp /tests/test_outputs.py "$work/"
+cd /
+if /usr/bin/python3 -I -B -m pytest -q -c /dev/null --rootdir "$work" --noconftest -p no:cacheprovider \\
+    --import-mode=importlib "$work/test_outputs.py"
+then echo 1 > /logs/verifier/reward.txt; else echo 0 > /logs/verifier/reward.txt; fi
 """
+"""How a careful test script runs pytest, from a folder that nothing lies in but its tests: files left in /tests
+stay there. What a case's fault lies in it replaces."""
 
 
 @dataclass(frozen=True)
@@ -74,28 +87,50 @@ class Case:
     instruction: str
     task: str
     dockerfile: str
+    user: str
+    artifacts: tuple[str, ...]
+    separate: str
     files: dict[str, str] = field(repr=False)
     twin: dict[str, str] = field(repr=False)
 
     def write(self, folder: Path, *, is_twin: bool = False) -> Path:
         """The task folder of the faulty task, or of its sound twin, below `folder`."""
         root = folder / (f"{self.name}-twin" if is_twin else self.name)
-        files = {
-            "task.toml": TASK.format(name=root.name) + self.task,
-            "instruction.md": self.instruction,
-            "environment/Dockerfile": HEAD + self.dockerfile,
-            **self.files,
-            **(self.twin if is_twin else {}),
-        }
-        for name, text in files.items():
-            if text == "":
-                continue
+        for name, text in self.texts(is_twin=is_twin).items():
             path = root / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
             if name.endswith(".sh"):
                 path.chmod(0o755)
         return root
+
+    def texts(self, *, is_twin: bool = False) -> dict[str, str]:
+        """The files of the task or of its twin, by their name in the task's folder."""
+        own = {**self.files, **(self.twin if is_twin else {})}
+        files = {
+            "task.toml": self._settings(is_twin),
+            "instruction.md": self.instruction,
+            "environment/Dockerfile": HEAD + self.dockerfile,
+        }
+        if self._is_separate(is_twin):
+            tests = sorted(
+                name.removeprefix("tests/") for name in own if name.startswith("tests/") and own[name]
+            )
+            files["tests/Dockerfile"] = HEAD + "".join(f"COPY {name} /tests/{name}\n" for name in tests)
+        return {name: text for name, text in {**files, **own}.items() if text}
+
+    def _is_separate(self, is_twin: bool) -> bool:
+        return self.separate == "both" or (self.separate == "twin" and is_twin)
+
+    def _settings(self, is_twin: bool) -> str:
+        separate = self._is_separate(is_twin)
+        told = TASK.format(
+            name=f"{self.name}-twin" if is_twin else self.name,
+            user=f'user = "{self.user}"\n' if self.user else "",
+            artifacts=f"artifacts = {json.dumps(self.artifacts)}\n" if separate else "",
+            mode='environment_mode = "separate"\n' if separate else "",
+        )
+        return told + self.task
 
 
 def load_cases(*shelves: str) -> list[Case]:
@@ -104,7 +139,7 @@ def load_cases(*shelves: str) -> list[Case]:
     for shelf in shelves or SHELVES:
         for path in sorted((HERE / shelf).glob("*.toml")):
             told = tomllib.loads(path.read_text(encoding="utf-8"))
-            files = {"tests/test.sh": RUN_PYTEST.format(command=PYTEST), **told["files"]}
+            files = {"tests/test.sh": RUN_PYTEST, **told["files"]}
             found.append(
                 Case(
                     name=path.stem,
@@ -119,15 +154,11 @@ def load_cases(*shelves: str) -> list[Case]:
                     instruction=told["instruction"],
                     task=told.get("task", ""),
                     dockerfile=told.get("dockerfile", ""),
+                    user=told.get("user", ""),
+                    artifacts=tuple(told.get("artifacts", ())),
+                    separate=told.get("separate", ""),
                     files=files,
                     twin=told.get("twin", {}),
                 )
             )
     return found
-
-
-PYTEST = (
-    "cd / && /usr/bin/python3 -I -B -m pytest -q -c /dev/null --rootdir /tests --noconftest "
-    "-p no:cacheprovider /tests/test_outputs.py"
-)
-"""How a careful test script runs pytest in a shared container; what a case's fault lies in it replaces."""

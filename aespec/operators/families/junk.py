@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import re
+import string
 from collections.abc import Iterator
 
 from aespec.model.chooser import Chooser, shuffled
@@ -58,18 +60,13 @@ def _other_word(raw: str) -> str:
 
 def _other(text: str, source: random.Random) -> str:
     """Other letters of the same case, other digits; zeros and what stands behind a backslash stay."""
-    made: list[str] = []
-    is_escaped = False
-    for letter in text:
-        if is_escaped or not letter.isascii() or not letter.isalnum():
-            made.append(letter)
-        elif letter.isdigit():
-            made.append(letter if letter == "0" else str((int(letter) - 1 + source.randint(1, 8)) % 9 + 1))
-        else:
-            first = ord("a" if letter.islower() else "A")
-            made.append(chr(first + (ord(letter) - first + source.randint(1, 25)) % 26))
-        is_escaped = letter == "\\" and not is_escaped
-    return "".join(made)
+    table: dict[int, str] = {}
+    for letters in (string.ascii_lowercase, string.ascii_uppercase, "123456789"):
+        step = source.randrange(1, len(letters))
+        table |= {ord(old): new for old, new in zip(letters, letters[step:] + letters[:step], strict=True)}
+    return re.sub(
+        r"\\.|[^\\]+", lambda piece: piece[0] if piece[0][0] == "\\" else piece[0].translate(table), text
+    )
 
 
 def _zeros(output: Output, scene: Scene, chooser: Chooser) -> Iterator[Draft]:

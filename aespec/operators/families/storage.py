@@ -9,7 +9,7 @@ from aespec.model.edit_forms import put
 from aespec.operators.api import Draft, Operator, Output, Scene
 from aespec.operators.contents import data_of
 from aespec.operators.formats.containers import pack_container, read_container
-from aespec.operators.formats.databases import change_database, read_database
+from aespec.operators.formats.databases import change_database, read_database, with_journal
 
 
 def _vacuumed(output: Output, scene: Scene, chooser: Chooser) -> Iterator[Draft]:
@@ -22,12 +22,9 @@ def _journaled(output: Output, scene: Scene, chooser: Chooser) -> Iterator[Draft
     contents = read_database(data_of(output))
     if contents is None:
         return
-    mode = "DELETE" if contents.journal_mode == "wal" else "WAL"
-    data = change_database(data_of(output), (f"PRAGMA journal_mode = {mode}", ()))
-    if data is not None:
-        yield Draft(
-            output.path, (put(output.path, data),), f"the database keeps its journal in the mode {mode}"
-        )
+    mode = "delete" if contents.journal_mode == "wal" else "wal"
+    edit = put(output.path, with_journal(data_of(output), mode))
+    yield Draft(output.path, (edit,), f"the database keeps its journal in the mode {mode.upper()}")
 
 
 def _repacked(output: Output, scene: Scene, chooser: Chooser) -> Iterator[Draft]:

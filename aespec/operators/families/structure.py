@@ -63,10 +63,12 @@ def _doubled_keys(output: Output, scene: Scene, chooser: Chooser) -> Iterator[Dr
     objects = [node for node in nodes_of("json", text) if text[node.start] == "{" and not node.is_leaf]
     values = dict(places(output, dict))
     for node in shuffled(objects, chooser):
-        key = next(iter(values.get(node.tokens, ())), None)
+        known = values.get(node.tokens, {})
+        key = next(iter(known), None)
         if key is not None:
             close = text[: node.end - 1].rstrip()
-            changed = f"{close}, {json.dumps(key)}: null{text[len(close) :]}"
+            other = "null" if known[key] is not None else "0"
+            changed = f"{close}, {json.dumps(key)}: {other}{text[len(close) :]}"
             says = f"the key {show(key, 40)} stands there twice"
             yield Draft(_address(output, (*node.tokens, key)), (rewrite(output, changed),), says)
 

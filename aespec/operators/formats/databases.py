@@ -1,17 +1,15 @@
 """SQLite databases that somebody else wrote, opened so that they can do no harm, and their rows.
 
 Nothing of a database runs on its own: no extension is loaded, no trigger fires, virtual tables aren't opened,
-no file but the copy is touched, and every statement has an end.
+everything is done on a copy in memory, and every statement has an end.
 """
 
 from __future__ import annotations
 
 import contextlib
 import sqlite3
-import tempfile
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 LIMIT_BYTES = 8 * 1024 * 1024
@@ -36,19 +34,22 @@ class Rows(NamedTuple):
     cells: tuple[tuple[Any, ...], ...]
 
 
+Schema = tuple[tuple[str, str, str], ...]
+
+
 class Contents(NamedTuple):
-    """All ordinary tables, and the definitions of everything as written."""
+    """All ordinary tables, the definitions of everything, and the journal's mode, `wal` or `delete`."""
 
     tables: tuple[Rows, ...]
-    schema: tuple[tuple[str, str, str], ...]
+    schema: Schema
     journal_mode: str
 
 
 @lru_cache(maxsize=32)
 def read_database(data: bytes) -> Contents | None:
     """What a database holds; None where it is damaged, or larger than the limits."""
-    found: Contents | None = _with_copy(data, _contents)[0]
-    return found
+    found = _with_copy(data, _contents)[0]
+    return None if found is None else Contents(found[0], found[1], _journal_mode(data))
 
 
 def change_database(data: bytes, *statements: tuple[str, tuple[Any, ...]]) -> bytes | None:
@@ -77,26 +78,34 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+def with_journal(data: bytes, mode: str) -> bytes:
+    """The database with its journal kept as a `wal`, or in the mode that is called `delete`."""
+    return data[:18] + (b"\2\2" if mode == "wal" else b"\1\1") + data[20:]
+
+
 def _with_copy(data: bytes, act: Callable[[sqlite3.Connection], Any]) -> tuple[Any, bytes | None]:
-    """The result of `act` on a copy of the database, and the copy afterwards; None for what failed."""
-    if len(data) > LIMIT_BYTES:
+    """The result of `act` on a copy of the database in memory, and that copy; None for what failed."""
+    if not data or len(data) > LIMIT_BYTES or not hasattr(sqlite3.Connection, "deserialize"):
         return None, None
-    with tempfile.TemporaryDirectory(prefix="aespec-database-") as folder:
-        place = Path(folder) / "copy"
-        place.write_bytes(data)
-        try:
-            with _opened(place) as connection:
-                result = act(connection)
-        except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError, MemoryError):
-            return None, None
-        return result, place.read_bytes()
+    mode = _journal_mode(data)
+    try:
+        # A copy in memory has no journal beside it, and can't be opened in the mode that needs one.
+        with _opened(with_journal(data, "delete")) as connection:
+            return act(connection), with_journal(connection.serialize(), mode)
+    except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError, MemoryError):
+        return None, None
+
+
+def _journal_mode(data: bytes) -> str:
+    return "wal" if data[18:19] == b"\2" else "delete"
 
 
 @contextlib.contextmanager
-def _opened(place: Path) -> Iterator[sqlite3.Connection]:
+def _opened(data: bytes) -> Iterator[sqlite3.Connection]:
     # Python begins no transaction of its own where the level is None: VACUUM can't run in one.
-    connection = sqlite3.connect(f"{place.as_uri()}?mode=rw", uri=True, isolation_level=None, timeout=0)
+    connection = sqlite3.connect(":memory:", isolation_level=None)
     try:
+        connection.deserialize(data)
         connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 2 * CELL_LIMIT_BYTES)
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 1)
@@ -111,7 +120,6 @@ def _opened(place: Path) -> Iterator[sqlite3.Connection]:
         connection.set_progress_handler(is_over, _STEPS_AT_ONCE)
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA cell_size_check = ON")
-        connection.execute("PRAGMA mmap_size = 0")
         connection.execute("PRAGMA temp_store = MEMORY")
         connection.set_authorizer(_allow)
         yield connection
@@ -125,7 +133,7 @@ def _allow(action: int, *details: str | None) -> int:
     return sqlite3.SQLITE_DENY if is_other else sqlite3.SQLITE_OK
 
 
-def _contents(connection: sqlite3.Connection) -> Contents | None:
+def _contents(connection: sqlite3.Connection) -> tuple[tuple[Rows, ...], Schema] | None:
     entries = connection.execute("SELECT type, name, sql FROM sqlite_master ORDER BY type, name").fetchall()
     virtual = [name for _, name, sql in entries if (sql or "").upper().lstrip().startswith("CREATE VIRTUAL")]
     tables: list[Rows] = []
@@ -140,8 +148,7 @@ def _contents(connection: sqlite3.Connection) -> Contents | None:
             return None
         tables.append(rows)
     schema = tuple((kind, name, " ".join((sql or "").split())) for kind, name, sql in entries)
-    mode = connection.execute("PRAGMA journal_mode").fetchone()
-    return Contents(tuple(tables), schema, str(mode[0]) if mode else "")
+    return tuple(tables), schema
 
 
 def _rows(connection: sqlite3.Connection, name: str, left: int) -> Rows:
