@@ -20,6 +20,13 @@ COMPARED_AT_MOST_BYTES = 512 * 1024
 """Larger contents are compared by their bytes alone: reading each mutant of them would take too long."""
 
 
+UNFITTING_AT_MOST_BYTES = 16 * 1024 * 1024
+"""An operator is left alone when its drafts that don't fit add up to this: a table of 200,000 equal rows has as
+many copies of a row, and not one of them changes it."""
+
+_DRAFT_COST_BYTES = 1024
+
+
 class LoadedOperator(NamedTuple):
     """An operator with the function that proposes its mutants."""
 
@@ -53,11 +60,17 @@ def _propose(
     """The drafts as mutants, but for those that change nothing or that the polarity doesn't fit."""
     if output.kind not in operator.kinds:
         return
+    size = _DRAFT_COST_BYTES + (len(output.after.data) if output.after is not None else 0)
+    room = UNFITTING_AT_MOST_BYTES
     for draft in offer(output, scene, chooser):
         if is_fitting(operator.polarity, output, draft):
             yield Mutant(
                 operator.name, operator.family, operator.polarity, draft.leaf, draft.edits, draft.says
             )
+            continue
+        room -= size
+        if room < 0:
+            return
 
 
 def is_fitting(polarity: str, output: Output, draft: Draft) -> bool:
