@@ -30,6 +30,12 @@ def pytest_configure(config):
     settings.load_profile("full" if full else "ci" if os.environ.get("CI") else "dev")
 
 
+def pytest_make_parametrize_id(val, argname):
+    # A test's name is the same in every process that collects it: bytes may hold the hour at which they were
+    # made (a gzip's head does), and then workers that should share the tests don't agree which they are.
+    return argname if isinstance(val, bytes | bytearray) else None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     kept, left_out = [], []

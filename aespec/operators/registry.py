@@ -21,8 +21,8 @@ COMPARED_AT_MOST_BYTES = 512 * 1024
 
 
 UNFITTING_AT_MOST_BYTES = 16 * 1024 * 1024
-"""An operator is left alone when its drafts that don't fit add up to this: a table of 200,000 equal rows has as
-many copies of a row, and not one of them changes it."""
+"""An operator is left alone when its drafts that don't fit add up to this: a table of 200,000 equal rows has
+as many copies of a row, and not one of them changes it."""
 
 _DRAFT_COST_BYTES = 1024
 

@@ -15,7 +15,7 @@ A case is one file, `cases/NAME.toml` (or `unseen/NAME.toml`, written without si
     dockerfile = '''…'''            # lines after the common head; may be left out
     user = "solver"                 # whom the agent works as; root if left out
     artifacts = ["/app/a.txt"]      # what a separate verifier gets to see …
-    separate = "both"               # … and where one is: in both tasks, or only in the `twin`; else in neither
+    separate = "both"               # … and where one is: in both, or only in the `twin`; else in neither
 
     [files]                         # the task's files: `solution/solve.sh`, `tests/…`, `environment/…`
     "solution/solve.sh" = '''…'''
@@ -67,8 +67,8 @@ if /usr/bin/python3 -I -B -m pytest -q -c /dev/null --rootdir "$work" --noconfte
     --import-mode=importlib "$work/test_outputs.py"
 then echo 1 > /logs/verifier/reward.txt; else echo 0 > /logs/verifier/reward.txt; fi
 """
-"""How a careful test script runs pytest: from a folder that nothing lies in but its tests, whatever was left in
-/tests. What a case's fault lies in it replaces."""
+"""How a careful test script runs pytest: from a folder with only its tests, whatever else lay in /tests.
+What a case's fault lies in it replaces."""
 
 
 @dataclass(frozen=True)
