@@ -5,10 +5,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Mapping
 
-from aespec.diagnostics.escape import escape_controls
 from aespec.fuzz.audit.audit import Audit, audit_to_json
 from aespec.model.expressions import Json
-from aespec.report.certificate import WIDTH
+from aespec.report.telling import WIDTH, mapping, objects, safe, tell_cost
 from aespec.runtime.wording import counted
 
 MAP_ROWS = 24
@@ -29,9 +28,9 @@ def render_audit(audit: Audit | Mapping[str, Json], *, width: int = WIDTH) -> st
     """The text of an audit, from the object or from its JSON form; lines are at most `width` columns."""
     told = audit_to_json(audit) if isinstance(audit, Audit) else audit
     lines = [*_head(told, width)]
-    for item in _objects(told.get("findings")):
+    for item in objects(told.get("findings")):
         lines += ["", *_finding(item, width)]
-    rows = _objects(told.get("sensitivity"))
+    rows = objects(told.get("sensitivity"))
     if rows:
         lines += ["", *_map(rows)]
     lines += ["", *_properties(told, width), "", *_foot(told, width)]
@@ -39,26 +38,26 @@ def render_audit(audit: Audit | Mapping[str, Json], *, width: int = WIDTH) -> st
 
 
 def _head(told: Mapping[str, Json], width: int) -> Iterator[str]:
-    severities = [item.get("severity") for item in _objects(told.get("findings"))]
+    severities = [item.get("severity") for item in objects(told.get("findings"))]
     counts = [
         counted(severities.count(name), name) if name != "advice" else f"{severities.count(name)} of advice"
         for name in ("error", "warning", "advice")
         if severities.count(name)
     ]
     partial = " (not everything was tried)" if told.get("is_partial") else ""
-    yield f"{_safe(told.get('task'))}: {', '.join(counts) or 'nothing found'}{partial}"
-    trust = _mapping(told.get("trust"))
+    yield f"{safe(told.get('task'))}: {', '.join(counts) or 'nothing found'}{partial}"
+    trust = mapping(told.get("trust"))
     if trust.get("level"):
-        text = _TRUST.get(str(trust.get("level")), _safe(trust.get("level")))
+        text = _TRUST.get(str(trust.get("level")), safe(trust.get("level")))
         yield from textwrap.wrap(f"trust: {text}", width, initial_indent="  ", subsequent_indent="    ")
 
 
 def _finding(item: Mapping[str, Json], width: int) -> Iterator[str]:
-    head = f"{_safe(item.get('severity'))}[{_safe(item.get('slug'))}]: "
+    head = f"{safe(item.get('severity'))}[{safe(item.get('slug'))}]: "
     for number, line in enumerate(str(item.get("message") or "").splitlines() or [""]):
         indent = "" if number == 0 else "    "
         yield from textwrap.wrap(
-            (head if number == 0 else "") + _safe(line),
+            (head if number == 0 else "") + safe(line),
             width,
             initial_indent=indent,
             subsequent_indent="    ",
@@ -66,24 +65,24 @@ def _finding(item: Mapping[str, Json], width: int) -> Iterator[str]:
         )
     lines = str(item.get("difference") or "").splitlines()
     for line in lines[:DIFFERENCE_LINES]:
-        yield f"    | {_safe(line)[: width - 6]}".rstrip()
+        yield f"    | {safe(line)[: width - 6]}".rstrip()
     if len(lines) > DIFFERENCE_LINES:
         yield f"    | … {counted(len(lines) - DIFFERENCE_LINES, 'further line')}"
     if item.get("replay"):
-        yield f"    see it again: {_safe(item.get('replay'))}"
+        yield f"    see it again: {safe(item.get('replay'))}"
 
 
 def _map(rows: list[Mapping[str, Json]]) -> Iterator[str]:
     """Which leaves the verdict depends on: those that go unnoticed first."""
     yield "what the verdict reads (changes noticed, of those tried):"
     ordered = sorted(rows, key=lambda row: (_share(row), str(row.get("leaf"))))
-    wide = max(len(_safe(row.get("leaf"))) for row in ordered[:MAP_ROWS])
+    wide = max(len(safe(row.get("leaf"))) for row in ordered[:MAP_ROWS])
     for row in ordered[:MAP_ROWS]:
         noticed, tried = row.get("noticed"), row.get("tried")
         share = _share(row)
         word = "not read" if share == 0 else "read" if share == 1 else "in part"
         told = "" if row.get("told") else "  (the instruction doesn't name it)"
-        yield f"  {_safe(row.get('leaf')).ljust(wide)}  {noticed:>4}/{tried:<4} {word}{told}"
+        yield f"  {safe(row.get('leaf')).ljust(wide)}  {noticed:>4}/{tried:<4} {word}{told}"
     if len(ordered) > MAP_ROWS:
         yield f"  … {counted(len(ordered) - MAP_ROWS, 'further leaf', 'further leaves')}: see --format json"
 
@@ -99,12 +98,12 @@ def _share(row: Mapping[str, Json]) -> float:
 
 def _properties(told: Mapping[str, Json], width: int) -> Iterator[str]:
     yield "what was seen:"
-    for item in _objects(told.get("properties")):
+    for item in objects(told.get("properties")):
         texts = item.get("evidence")
-        lines = [_safe(text) for text in texts] if isinstance(texts, list) else []
+        lines = [safe(text) for text in texts] if isinstance(texts, list) else []
         if item.get("missing"):
-            lines.append(f"missing: {_safe(item.get('missing'))}")
-        head = f"  {_safe(item.get('name')).ljust(16)} {_safe(item.get('verdict')).ljust(13)}"
+            lines.append(f"missing: {safe(item.get('missing'))}")
+        head = f"  {safe(item.get('name')).ljust(16)} {safe(item.get('verdict')).ljust(13)}"
         for number, line in enumerate(lines or [""]):
             yield from textwrap.wrap(
                 line or " ",
@@ -119,23 +118,10 @@ def _properties(told: Mapping[str, Json], width: int) -> Iterator[str]:
 def _foot(told: Mapping[str, Json], width: int) -> Iterator[str]:
     notes = told.get("notes")
     for note in notes if isinstance(notes, list) else []:
-        yield from textwrap.wrap(f"note: {_safe(note)}", width, subsequent_indent="    ")
-    cost, environment = _mapping(told.get("cost")), _mapping(told.get("environment"))
-    runs = ", ".join(f"{count} {_safe(rung)}" for rung, count in _mapping(cost.get("executions")).items())
-    yield f"cost: {cost.get('cpu_s')} s CPU, {cost.get('wall_s')} s, runs: {runs or 'none'}"
+        yield from textwrap.wrap(f"note: {safe(note)}", width, subsequent_indent="    ")
+    cost, environment = mapping(told.get("cost")), mapping(told.get("environment"))
+    yield tell_cost(cost)
     if environment.get("sandbox"):
-        sandbox, reference = (_safe(environment.get(name)) for name in ("sandbox", "reference"))
+        sandbox, reference = (safe(environment.get(name)) for name in ("sandbox", "reference"))
         yield f"measured in {sandbox}; errors judged again in {reference}"
     yield from textwrap.wrap(_CAVEAT, width)
-
-
-def _objects(value: Json | None) -> list[Mapping[str, Json]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def _mapping(value: Json | None) -> Mapping[str, Json]:
-    return value if isinstance(value, dict) else {}
-
-
-def _safe(value: Json | None) -> str:
-    return escape_controls(str(value)).replace("\n", "\\n")

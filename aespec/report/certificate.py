@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from aespec.diagnostics.escape import escape_controls
 from aespec.fuzz.certificate import Certificate, certificate_to_json
 from aespec.model.expressions import Json
+from aespec.report.telling import WIDTH, mapping, objects, safe, tell_cost
 from aespec.runtime.wording import counted
 
-WIDTH = 110
 CAVEAT = "Mechanical means can't show that the author meant the right thing: read its text and checks, too."
 _VALID = {True: "VALID", False: "NOT VALID", None: "NOT DECIDED"}
 _NAME_COLUMNS = 18
@@ -25,7 +25,7 @@ def render_certificate(certificate: Certificate | Mapping[str, Json], *, width: 
     """The text of a certificate, from the object or from its JSON form; lines are at most `width` columns."""
     told = certificate_to_json(certificate) if isinstance(certificate, Certificate) else certificate
     lines = [*_head(told, width), "", *_table(told), "", *_evidence(told, width)]
-    findings = _objects(told.get("findings"))
+    findings = objects(told.get("findings"))
     if findings:
         lines += ["", *_findings(findings, width)]
     lines += ["", *_foot(told, width)]
@@ -35,14 +35,14 @@ def render_certificate(certificate: Certificate | Mapping[str, Json], *, width: 
 def _head(told: Mapping[str, Json], width: int) -> Iterator[str]:
     valid = told.get("valid")
     verdict = f"{_VALID[valid if isinstance(valid, bool) else None]} as far as machines can tell"
-    verdicts = [item.get("verdict") for item in _objects(told.get("properties"))]
+    verdicts = [item.get("verdict") for item in objects(told.get("properties"))]
     held = verdicts.count("holds")
     if valid is None and held:
         rest = f"{_held(held, len(verdicts))}, {_open(len(verdicts) - held)}"
         verdict = f"no fault found; {rest}"
-    yield f"{_safe(told.get('task'))}: {verdict}"
+    yield f"{safe(told.get('task'))}: {verdict}"
     yield from textwrap.wrap(
-        _safe(told.get("scope")), width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
+        safe(told.get("scope")), width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
     )
 
 
@@ -56,7 +56,7 @@ def _open(others: int) -> str:
 
 def _table(told: Mapping[str, Json]) -> Iterator[str]:
     """One line per property: verdict and counts."""
-    rows = [_row(item) for item in _objects(told.get("properties"))]
+    rows = [_row(item) for item in objects(told.get("properties"))]
     header = ("  property", "verdict", "tried", "bad", "95 % interval")
     sizes = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
     for cells in [header, *rows]:
@@ -64,10 +64,10 @@ def _table(told: Mapping[str, Json]) -> Iterator[str]:
 
 
 def _row(item: Mapping[str, Json]) -> tuple[str, ...]:
-    verdict = _safe(item.get("verdict"))
+    verdict = safe(item.get("verdict"))
     tried = item.get("tried") or 0
     return (
-        f"{_MARKS.get(verdict, ' ')} {_safe(item.get('name'))}",
+        f"{_MARKS.get(verdict, ' ')} {safe(item.get('name'))}",
         verdict,
         str(tried) if tried else "",
         str(item.get("bad") or 0) if tried else "",
@@ -78,13 +78,13 @@ def _row(item: Mapping[str, Json]) -> tuple[str, ...]:
 def _evidence(told: Mapping[str, Json], width: int) -> Iterator[str]:
     """What was seen of each property, and what is missing to decide it."""
     yield "what was seen:"
-    for item in _objects(told.get("properties")):
+    for item in objects(told.get("properties")):
         texts = item.get("evidence")
         lines = [escape_controls(str(text)) for text in texts] if isinstance(texts, list) else []
         lines = _condense(lines)
         if item.get("missing"):
             lines.append(f"missing: {escape_controls(str(item.get('missing')))}")
-        name = f"  {_safe(item.get('name'))}"
+        name = f"  {safe(item.get('name'))}"
         for number, line in enumerate(lines):
             head = (name if number == 0 else "").ljust(_NAME_COLUMNS)
             yield from _wrap(line, width, head, " " * (_NAME_COLUMNS + 2))
@@ -125,10 +125,10 @@ def _interval(value: Json) -> str:
 def _findings(findings: list[Mapping[str, Json]], width: int) -> Iterator[str]:
     yield f"{counted(len(findings), 'finding')}:"
     for item in findings:
-        head = f"  {_safe(item.get('severity'))}[{_safe(item.get('slug'))}] {_safe(item.get('property'))}: "
+        head = f"  {safe(item.get('severity'))}[{safe(item.get('slug'))}] {safe(item.get('property'))}: "
         yield from _wrap(escape_controls(str(item.get("message"))), width, head, " " * 6)
         if item.get("replay"):
-            yield f"      see it again: {_safe(item.get('replay'))}"
+            yield f"      see it again: {safe(item.get('replay'))}"
 
 
 def _wrap(text: str, width: int, head: str, indent: str) -> Iterator[str]:
@@ -144,28 +144,15 @@ def _wrap(text: str, width: int, head: str, indent: str) -> Iterator[str]:
 
 
 def _foot(told: Mapping[str, Json], width: int) -> Iterator[str]:
-    environment, cost, trust = (_mapping(told.get(key)) for key in ("environment", "cost", "trust"))
+    environment, cost, trust = (mapping(told.get(key)) for key in ("environment", "cost", "trust"))
     if environment.get("sandbox"):
         text = (
-            f"measured in {_safe(environment.get('sandbox'))} ({_safe(environment.get('tier'))} tier), "
-            f"reference {_safe(environment.get('reference'))}; trust: {_safe(trust.get('level'))}"
+            f"measured in {safe(environment.get('sandbox'))} ({safe(environment.get('tier'))} tier), "
+            f"reference {safe(environment.get('reference'))}; trust: {safe(trust.get('level'))}"
         )
         yield from textwrap.wrap(text, width)
         if environment.get("is_reproducible") is False:
             yield "on this machine's own /usr: not reproducible elsewhere"
-    runs = ", ".join(f"{count} {_safe(rung)}" for rung, count in _mapping(cost.get("executions")).items())
-    yield f"cost: {cost.get('cpu_s')} s CPU, {cost.get('wall_s')} s, runs: {runs or 'none'}"
-    yield f"digest: {_safe(told.get('digest'))}"
+    yield tell_cost(cost)
+    yield f"digest: {safe(told.get('digest'))}"
     yield from textwrap.wrap(CAVEAT, width)
-
-
-def _objects(value: Json | None) -> list[Mapping[str, Json]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def _mapping(value: Json | None) -> Mapping[str, Json]:
-    return value if isinstance(value, dict) else {}
-
-
-def _safe(value: Json | None) -> str:
-    return escape_controls(str(value)).replace("\n", "\\n")
