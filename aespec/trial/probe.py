@@ -90,6 +90,10 @@ class Harness(Protocol):
         """What the oracle left; raises `SandboxError` where there is no oracle or it can't be run."""
         ...
 
+    def is_live(self) -> bool:
+        """Whether the oracle passes only as long as what it started runs on."""
+        ...
+
     def read(self, path: str, *, base: str = "start", limit_bytes: int = 1 << 20) -> dict[str, Node]:
         """The files and links at and below a path of the `start` or `oracle` state."""
         ...

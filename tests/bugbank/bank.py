@@ -135,30 +135,30 @@ class Case:
 
 def load_cases(*shelves: str) -> list[Case]:
     """The cases of the shelves (all of them if none is named), by name."""
-    found = []
-    for shelf in shelves or SHELVES:
-        for path in sorted((HERE / shelf).glob("*.toml")):
-            told = tomllib.loads(path.read_text(encoding="utf-8"))
-            files = {"tests/test.sh": RUN_PYTEST, **told["files"]}
-            found.append(
-                Case(
-                    name=path.stem,
-                    shelf=shelf,
-                    fault_class=told["class"],
-                    fault=told["fault"],
-                    state=told["state"],
-                    decidable=told["decidable"],
-                    properties=tuple(told.get("properties", ())),
-                    slugs=tuple(told.get("slugs", ())),
-                    severity=told.get("severity", "warning"),
-                    instruction=told["instruction"],
-                    task=told.get("task", ""),
-                    dockerfile=told.get("dockerfile", ""),
-                    user=told.get("user", ""),
-                    artifacts=tuple(told.get("artifacts", ())),
-                    separate=told.get("separate", ""),
-                    files=files,
-                    twin=told.get("twin", {}),
-                )
-            )
-    return found
+    return [
+        read_case(path) for shelf in shelves or SHELVES for path in sorted((HERE / shelf).glob("*.toml"))
+    ]
+
+
+def read_case(path: Path) -> Case:
+    """The case in a file; its folder's name is its shelf."""
+    told = tomllib.loads(path.read_text(encoding="utf-8"))
+    return Case(
+        name=path.stem,
+        shelf=path.parent.name,
+        fault_class=told["class"],
+        fault=told["fault"],
+        state=told["state"],
+        decidable=told["decidable"],
+        properties=tuple(told.get("properties", ())),
+        slugs=tuple(told.get("slugs", ())),
+        severity=told.get("severity", "warning"),
+        instruction=told["instruction"],
+        task=told.get("task", ""),
+        dockerfile=told.get("dockerfile", ""),
+        user=told.get("user", ""),
+        artifacts=tuple(told.get("artifacts", ())),
+        separate=told.get("separate", ""),
+        files={"tests/test.sh": RUN_PYTEST, **told["files"]},
+        twin=told.get("twin", {}),
+    )

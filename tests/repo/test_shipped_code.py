@@ -17,13 +17,15 @@ OLDEST = (3, 9)
 DRIVER = sources.ROOT / "aespec/evaluate/driver.py"
 # Watches the verifiers of other people's tasks, on whatever Python their images have.
 HOOK = sources.ROOT / "aespec/fuzz/audit/hook.py"
+# Meddles with the services of other people's tasks, on the same.
+SERVING = sources.ROOT / "aespec/fuzz/audit/serving.py"
 
 
 def shipped():
-    """The runtime as a whole, each predicate's own module (it states its SIGNATURE), the driver, the hook."""
+    """The runtime, each predicate's own module (it states its SIGNATURE), the driver, what audits run."""
     runtime = sources.modules("aespec/runtime")
     predicates = [path for path in sources.modules("aespec/predicates") if states_signature(path)]
-    return [*runtime, *predicates, DRIVER, HOOK]
+    return [*runtime, *predicates, DRIVER, HOOK, SERVING]
 
 
 def states_signature(path):

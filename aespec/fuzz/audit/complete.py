@@ -13,7 +13,7 @@ from aespec.fuzz.certificate import Property
 from aespec.operators.api import Mutant, Output
 from aespec.operators.difference import show_difference
 from aespec.runtime.wording import counted
-from aespec.trial.probe import Judgement, Probe
+from aespec.trial.probe import Judgement
 
 
 def try_variants(inquiry: Inquiry, seed: int) -> None:
@@ -23,7 +23,7 @@ def try_variants(inquiry: Inquiry, seed: int) -> None:
 
     def requests() -> Iterator[Request]:
         for mutant in draw(scene, ("right",), seed):
-            yield Request(Probe(f"{mutant.operator}: {mutant.says}", "oracle", mutant.edits), about=mutant)
+            yield Request(inquiry.changed(f"{mutant.operator}: {mutant.says}", mutant.edits), about=mutant)
 
     outputs = {output.path: output for output in scene.outputs}
     refused: dict[tuple[str, str], list[tuple[Mutant, Judgement]]] = defaultdict(list)
@@ -60,7 +60,7 @@ def _report(inquiry: Inquiry, output: Output | None, cases: list[tuple[Mutant, J
         "warning" if mutant.family in PLAIN else "advice",
         "complete",
         f"{output.path} is refused although {mutant.says}{why}",
-        probe=Probe(mutant.operator, "oracle", mutant.edits),
+        probe=inquiry.changed(mutant.operator, mutant.edits),
         difference=show_difference(scene, mutant.edits),
         rank=1.0 if mutant.family in PLAIN else 0.0,
     )

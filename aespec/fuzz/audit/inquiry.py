@@ -14,6 +14,7 @@ from aespec.fuzz.audit.prober import Prober, Request
 from aespec.fuzz.audit.tracing import Trace
 from aespec.fuzz.certificate import Finding, Property
 from aespec.fuzz.cheats import TaskFacts
+from aespec.model.edit import Edit
 from aespec.model.expressions import Json
 from aespec.model.json_text import json_digest, write_json
 from aespec.operators.api import Scene
@@ -26,13 +27,25 @@ FROZEN = Probe("oracle's end state", base="oracle")
 SEVERITIES = ("error", "warning", "advice")
 
 
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The TCP ports that the solution's processes listen on, and the script that starts them again.
+
+    `restart` is "" where that doesn't work: then a change of a program's file would change nothing.
+    """
+
+    ports: tuple[int, ...] = ()
+    restart: str = ""
+
+
 @dataclass(slots=True)
 class Inquiry:
     """One audit under way.
 
     `rank` orders findings of one severity, the likeliest first. `folder` takes the counterexamples; with none
     they aren't kept. `reference` is a second prober, on the engine, where there is one: what is reported as
-    an error is judged there too.
+    an error is judged there too. `services` are there where the verdict hangs on what the
+    solution left running.
     """
 
     task: ForeignTask
@@ -46,6 +59,7 @@ class Inquiry:
     changes: Changes | None = None
     facts: TaskFacts | None = None
     trace: Trace | None = None
+    services: Services | None = None
     properties: dict[str, Property] = field(default_factory=dict)
     sensitivity: list[Mapping[str, Json]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -60,6 +74,17 @@ class Inquiry:
     ) -> list[Judgement | None]:
         """The verdicts on probes, None where the budget is spent."""
         return self.prober.judge([Request(probe, number, shift, is_cold) for probe in probes])
+
+    @property
+    def can_change(self) -> bool:
+        """Whether changes of the solution's files reach the verdict: what runs must be started again."""
+        return self.scene is not None and (self.services is None or bool(self.services.restart))
+
+    def changed(self, name: str, edits: Sequence[Edit]) -> Probe:
+        """The solution's end state with edits, its services started again over them."""
+        if self.services is None:
+            return Probe(name, "oracle", tuple(edits))
+        return Probe(name, "oracle", tuple(edits), self.services.restart, is_live=True)
 
     def report(
         self,

@@ -10,11 +10,11 @@ from aespec.fuzz.audit.inquiry import Inquiry
 from aespec.fuzz.audit.outputs import is_key_told, is_told, pattern_of
 from aespec.fuzz.audit.prober import Request
 from aespec.fuzz.certificate import Property
+from aespec.model.edit import Edit
 from aespec.operators.api import Mutant, Output, Scene
 from aespec.operators.difference import show_difference
 from aespec.operators.shrinking import shrink
 from aespec.runtime.wording import counted
-from aespec.trial.probe import Probe
 
 SHRINK_CALLS = 24
 SHOWN = 12
@@ -43,7 +43,7 @@ def try_mutants(inquiry: Inquiry, seed: int) -> None:
 
     def requests() -> Iterator[Request]:
         for mutant in draw(scene, ("wrong", "depends"), seed, tallies.is_settled):
-            yield Request(Probe(f"{mutant.operator}: {mutant.says}", "oracle", mutant.edits), about=mutant)
+            yield Request(inquiry.changed(f"{mutant.operator}: {mutant.says}", mutant.edits), about=mutant)
 
     counts = Tally()
     for request, judgement in inquiry.prober.each(requests()):
@@ -157,9 +157,8 @@ def _report(inquiry: Inquiry, survivor: Survivor) -> None:
     scene = inquiry.scene
     assert scene is not None
 
-    def survives(edits: Sequence[object]) -> bool:
-        probe = Probe(survivor.mutant.operator, "oracle", tuple(edits))  # type: ignore[arg-type]
-        judgement = inquiry.prober.judge_one(Request(probe))
+    def survives(edits: Sequence[Edit]) -> bool:
+        judgement = inquiry.prober.judge_one(Request(inquiry.changed(survivor.mutant.operator, edits)))
         return judgement is not None and judgement.is_passed
 
     edits = shrink(survivor.mutant, scene, survives, calls=SHRINK_CALLS)
@@ -168,7 +167,7 @@ def _report(inquiry: Inquiry, survivor: Survivor) -> None:
         "warning",
         "sound",
         survivor.message,
-        probe=Probe(survivor.mutant.operator, "oracle", edits),
+        probe=inquiry.changed(survivor.mutant.operator, edits),
         difference=show_difference(scene, edits),
         rank=survivor.rank,
     )

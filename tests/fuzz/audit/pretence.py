@@ -42,6 +42,9 @@ class PretendedHarness:
             {path: Node(data=data) for path, data in self.outputs.items()},
         )
 
+    def is_live(self):
+        return False
+
     def read(self, path, *, base="start", limit_bytes=1 << 20):
         files = self.inputs if base == "start" else {**self.inputs, **self.outputs}
         return {name: Node(data=data) for name, data in files.items() if name.startswith(path)}
