@@ -1,6 +1,7 @@
 """What every test runs under: tiers, components of the machine, and how Hypothesis searches."""
 
 import os
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -22,6 +23,8 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    # A shell starts what it puts in the background deaf to Ctrl-C, and so would be all that tests interrupt.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if os.environ.get("AESPEC_UPDATE") and os.environ.get("CI"):
         raise pytest.UsageError("AESPEC_UPDATE rewrites what the tests compare with; never in CI")
     if config.getoption("--quick") and config.getoption("--full"):
