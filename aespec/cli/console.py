@@ -61,7 +61,14 @@ def stop(interrupt: KeyboardInterrupt) -> NoReturn:
     said, status = describe(interrupt)
     tell(f"aespec: {said}")
     drop_unwritten_output()
+    leave(status)
+
+
+def leave(status: int) -> NoReturn:
+    """End after an interrupt was answered: what couldn't be stopped in time isn't awaited."""
     if threading.active_count() > 1:
+        end_at_once()
+        sys.stdout.flush()
         os._exit(status)
     sys.exit(status)
 

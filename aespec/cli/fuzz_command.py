@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from aespec.cli.certify_command import find_reference
-from aespec.cli.console import FORMAT, Status, clear_progress, outside_world, progress, worst
+from aespec.cli.console import FORMAT, Status, clear_progress, leave, outside_world, progress, worst
 from aespec.cli.files import require_writable
 from aespec.cli.machinery import IMAGE_MAP, SANDBOX, SEED, Compiling, one_bundle, open_named
 from aespec.cli.specs import has_manifest, image_map
@@ -77,6 +77,7 @@ def command(
 
     PATH is any Harbor task folder, whoever wrote it, a folder of them, or a spec. Exit status 0: nothing was
     found. 1: errors or warnings. 2: nothing could be run. 3: nothing was found, and not all was tried.
+    Interrupted, it shows what it has found by then; the next run goes on from there.
     """
     from aespec.fuzz.audit import AuditOptions
 
@@ -92,14 +93,13 @@ def command(
             seed=seed,
             folder=output / "counterexamples" if output is not None else None,
             image_map=image_map(image_pairs),
+            deliver=lambda found: deliver(found, output, output_format),
         )
         for path in list(iterate_tasks(paths)):
             found = audit_path(path, opened, engine, options, image_pairs)
-            clear_progress()
-            show(found, output_format)
             statuses.append(status_of(found))
-            if output is not None:
-                keep(found, output)
+            if found.is_interrupted:
+                leave(worst(statuses))
     sys.exit(worst(statuses))
 
 
@@ -142,6 +142,16 @@ def _as_folder(path: Path, sandbox: Builder, image_pairs: tuple[str, ...]) -> It
         return
     with one_bundle(path, None, Compiling(sandbox, pairs=image_pairs)) as bundle:
         yield bundle.path
+
+
+def deliver(found: Audit, output: Path | None, output_format: str) -> None:
+    """Keep it in the folder, then print it."""
+    try:
+        if output is not None:
+            keep(found, output)
+    finally:
+        clear_progress()
+        show(found, output_format)
 
 
 def show(found: Audit, output_format: str) -> None:

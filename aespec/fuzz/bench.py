@@ -6,8 +6,7 @@ import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,14 +16,13 @@ from aespec import __version__
 from aespec.bundle.plan import Bundle
 from aespec.bundle.recipe import Recipe
 from aespec.fuzz.journal import Journal
+from aespec.fuzz.spreading import spread
 from aespec.model.json_text import json_digest
 from aespec.sandbox.api import Abilities, Image, Sandbox, SandboxLimits, Slot, Stoppable
 from aespec.trial import Agent, EndState, Perturbation, TrialResult, collect, verify
 
 T = TypeVar("T", "Acting", "Judging")
-
-_STOP_S = 10.0
-"""How long an interrupted run waits for what it has stopped; an engine's build can't be stopped."""
+R = TypeVar("R")
 
 
 class BudgetSpentError(Exception):
@@ -139,31 +137,12 @@ class Bench:
         return list(zip(states, self.judge(judged), strict=True))
 
     def _spread(self, run: Callable[[T], R], jobs: Sequence[T]) -> list[R]:
-        if self._workers == 1 or len(jobs) < 2:
-            return [run(job) for job in jobs]
-        pool = ThreadPoolExecutor(max_workers=min(self._workers, len(jobs)))
-        futures: list[Future[R]] = []
-        gate, given_up = threading.Event(), threading.Event()
+        def stop() -> None:
+            for rung in {job.rung for job in jobs}:
+                if isinstance(rung.sandbox, Stoppable):
+                    rung.sandbox.stop()
 
-        def begin(job: T) -> R:
-            gate.wait()  # until `futures` holds them all: an interrupt must find whatever runs
-            if given_up.is_set():
-                raise CancelledError
-            return run(job)
-
-        try:
-            futures = [pool.submit(begin, job) for job in jobs]
-            gate.set()
-            return [future.result() for future in futures]
-        except KeyboardInterrupt:
-            given_up.set()
-            gate.set()
-            _stop(futures, {job.rung for job in jobs})
-            raise
-        finally:
-            gate.set()
-            # Out of time, what runs is awaited and kept; what waits isn't started.
-            pool.shutdown(wait=not given_up.is_set(), cancel_futures=True)
+        return spread(run, jobs, workers=self._workers, stop=stop)
 
     def _start(self, rung: Rung) -> None:
         if self._deadline is not None and time.monotonic() > self._deadline:
@@ -205,19 +184,6 @@ class Bench:
             )
         self._journal.keep_result(key, result)
         return result
-
-
-R = TypeVar("R")
-
-
-def _stop(futures: Sequence[Future[R]], rungs: Collection[Rung]) -> None:
-    """End what runs, which may have hours to go; a run has several slots in turn."""
-    deadline = time.monotonic() + _STOP_S
-    while (running := [future for future in futures if not future.done()]) and time.monotonic() < deadline:
-        for rung in rungs:
-            if isinstance(rung.sandbox, Stoppable):
-                rung.sandbox.stop()
-        wait(running, timeout=0.2)
 
 
 def _explain(fault: OSError) -> str:

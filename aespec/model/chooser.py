@@ -30,7 +30,10 @@ class SeededChooser:
 
     def __init__(self, seed: int | str) -> None:
         """Start from `seed`; a text seed is hashed by the standard library's version-2 scheme (SHA-512)."""
-        self._random = random.Random(seed)
+        # As bytes it draws the same, and a path in it may be no text.
+        self._random = random.Random(
+            seed.encode("utf-8", "surrogateescape") if isinstance(seed, str) else seed
+        )
 
     def integer(self, low: int, high: int) -> int:
         """An integer with `low <= n <= high`, uniform."""

@@ -103,6 +103,12 @@ class Build:
     timeout_s: float = 1800.0
 
 
+TOO_LONG_REMEDY = (
+    "see that its steps end, or raise its limit: build_timeout_sec in [environment] of task.toml"
+)
+"""What to do about a build that runs into its `timeout_s`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """What a slot's state has that its image has not: a tar (names relative to `/`), and what is gone.

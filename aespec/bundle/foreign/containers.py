@@ -55,6 +55,7 @@ def plan_container(
         env={**service.env, **env},
         workdir=surroundings.workdir or service.workdir,
         user=service.user,
+        build_timeout_s=surroundings.build_timeout_s,
     )
     found = [*unset, *faults]
     image = surroundings.image if not (is_built and has_dockerfile) else None

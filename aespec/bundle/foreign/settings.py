@@ -17,6 +17,8 @@ MAIN = "main"
 """The Compose service that is the agent's container."""
 
 _DAY_S = 86_400.0
+_BUILD_TIMEOUT_S = 600.0
+"""Harbor's own default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,7 @@ class Surroundings:
     disk_mb: int | None = None
     network: str = "public"
     extras: tuple[str, ...] = ()
+    build_timeout_s: float = _BUILD_TIMEOUT_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +178,13 @@ def _surroundings(table: Mapping[str, Any]) -> Surroundings:
         disk_mb=sizes["storage_mb"],
         network=network or "public",
         extras=_extras(table),
+        build_timeout_s=_build_seconds(table),
     )
+
+
+def _build_seconds(table: Mapping[str, Any]) -> float:
+    value = as_number(table.get("build_timeout_sec"))
+    return min(value, _DAY_S) if value is not None and value > 0 else _BUILD_TIMEOUT_S
 
 
 def _extras(table: Mapping[str, Any]) -> tuple[str, ...]:

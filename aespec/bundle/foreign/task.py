@@ -22,7 +22,7 @@ class Container:
     """How a container of a task comes about: from a Dockerfile and its context, or a prebuilt image.
 
     `dockerfile` is its text, `arguments` are the build's. `env` is set over the image's own; `workdir` "" is
-    the image's own, `user` "" too.
+    the image's own, `user` "" too. `build_timeout_s` is what all steps of a build together may take.
     """
 
     context: Path
@@ -32,6 +32,7 @@ class Container:
     workdir: str = ""
     user: str = ""
     arguments: Mapping[str, str] = field(default_factory=dict)
+    build_timeout_s: float = 600.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from aespec import __version__
 from aespec.bundle.foreign import Fault, ForeignTask, read_foreign
-from aespec.fuzz.audit import blind, channel, complete, gates, hidden, reading, sound
+from aespec.fuzz.audit import blind, channel, complete, gates, hidden, reading, services, sound
 from aespec.fuzz.audit.inquiry import Inquiry
 from aespec.fuzz.audit.memory import Memory
 from aespec.fuzz.audit.outputs import look_at_outputs
@@ -41,7 +41,8 @@ class AuditOptions:
 
     `budget_s` are CPU seconds after the images are made (None: 120 for a verifier that runs pytest, else 60),
     `probes` a number of probes. `seed` chooses what is drawn. `folder` takes the counterexamples, else they
-    lie in the cache. `cache` holds what an interrupted audit had found out.
+    lie in the cache. `cache` holds what an interrupted audit had found out. `deliver` is given the audit when
+    it is made: what was found out is forgotten only after that.
     """
 
     budget_s: float | None = None
@@ -52,6 +53,7 @@ class AuditOptions:
     cache: Path | None = None
     image_map: Mapping[str, str] = field(default_factory=dict)
     progress: Callable[[str], None] | None = field(default=None, compare=False)
+    deliver: Callable[[Audit], None] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,17 +61,19 @@ class Audit:
     """The certificate of a task that somebody else wrote, and beside it what only an audit has.
 
     `sensitivity` tells for each output and each of its fields how often a change was noticed; `notes` how it
-    was measured; `is_partial` that it was interrupted or ran out of its budget.
+    was measured; `is_partial` that it was interrupted or ran out of its budget, `is_interrupted` the former.
     """
 
     certificate: Certificate
     sensitivity: tuple[Mapping[str, Json], ...] = ()
     notes: tuple[str, ...] = ()
     is_partial: bool = False
+    is_interrupted: bool = False
 
 
 PHASES: tuple[tuple[str, float, Callable[[Inquiry, int], None]], ...] = (
     ("blind policies", 0.2, blind.try_policies),
+    ("services", 0.2, services.try_services),
     ("cheats", 0.4, channel.try_cheats),
     ("mutants", 0.7, sound.try_mutants),
     ("variants", 0.8, complete.try_variants),
@@ -90,7 +94,7 @@ def audit(
     meter = Meter()
     task, faults = read_foreign(path)
     if task is None:
-        return _unreadable(path, faults, meter)
+        return _delivered(_unreadable(path, faults, meter), options)
     harness = open_harness(task, sandbox, progress=options.progress, image_map=options.image_map)
     second = open_harness(task, reference, image_map=options.image_map) if reference is not None else None
     return examine(
@@ -122,25 +126,34 @@ def examine(
     for fault in faults:
         inquiry.report(fault.slug, "advice", "builds", _with_help(fault))
     found: dict[str, Property] = {}
-    is_partial = False
+    is_interrupted = False
     try:
         _measure(inquiry, options, found)
     except KeyboardInterrupt:
-        is_partial = True
+        is_interrupted = True
         inquiry.notes.append("it was interrupted: what stands here was found by then")
     found.update(inquiry.properties)
-    is_partial |= prober.has_run_out
+    is_partial = is_interrupted or prober.has_run_out
     if prober.has_run_out:
         inquiry.notes.append("the budget ran out before everything was tried; --budget gives more")
-    if not is_partial:
-        prober.forget()
     inquiry.notes.extend(harness.notes())
-    return Audit(
+    made = Audit(
         _assemble(inquiry, found, options, meter),
         tuple(inquiry.sensitivity),
         tuple(dict.fromkeys(inquiry.notes)),
         is_partial,
+        is_interrupted,
     )
+    _delivered(made, options)
+    if not is_partial:
+        prober.forget()
+    return made
+
+
+def _delivered(made: Audit, options: AuditOptions) -> Audit:
+    if options.deliver is not None:
+        options.deliver(made)
+    return made
 
 
 class NotingHarness(Harness, Protocol):
@@ -159,6 +172,9 @@ def _measure(inquiry: Inquiry, options: AuditOptions, found: dict[str, Property]
         return
     found["solvable"] = gates.measure_solvable(inquiry)
     found["nop-fails"] = gates.measure_nop(inquiry)
+    if gates.is_hopeless(inquiry):
+        inquiry.notes.append("all that was tried ran into the task's limits of time: nothing more was tried")
+        return
     limit = options.budget_s
     if limit is None:
         limit = PYTEST_BUDGET_S if reading.runs_pytest(inquiry.task) else OTHER_BUDGET_S
@@ -169,9 +185,10 @@ def _measure(inquiry: Inquiry, options: AuditOptions, found: dict[str, Property]
         with budget.share(0.15):
             found["stable"] = gates.measure_stable(inquiry)
         look_at_outputs(inquiry)
+        inquiry.services = services.look_at_services(inquiry)
     inquiry.properties.update(found)
     for name, part, run in PHASES:
-        if inquiry.scene is None and name in ("mutants", "variants"):
+        if not inquiry.can_change and name in ("mutants", "variants"):
             continue
         inquiry.prober.say(name)
         with budget.share(part):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from aespec.bundle.foreign import ForeignTask
 from aespec.fuzz.audit.inquiry import FROZEN, NOP, ORACLE, Inquiry, tell_fault
 from aespec.fuzz.audit.prober import Request
 from aespec.fuzz.certificate import Property
 from aespec.runtime.wording import counted
+from aespec.trial.foreign import LONGEST_RUN_S
 from aespec.trial.judging import Perturbation
 from aespec.trial.probe import Judgement, Probe
 
@@ -125,9 +127,34 @@ def measure_stable(inquiry: Inquiry) -> Property:
     return Property("stable", "flaky" if flickers else "violated" if bad else "holds", tried, bad, evidence)
 
 
+def is_hopeless(inquiry: Inquiry) -> bool:
+    """Whether the first runs, of nothing and of the solution, all ended at their limits of time.
+
+    Then so will what would be tried next, one limit after the other.
+    """
+    probes = [NOP, ORACLE] if inquiry.task.solution is not None else [NOP]
+    judged = [inquiry.judge([probe], is_cold=True)[0] for probe in probes]
+    return all(item is not None and _is_late(inquiry.task, item) for item in judged)
+
+
+def _is_late(task: ForeignTask, judgement: Judgement) -> bool:
+    """Whether a run that didn't pass took as long as its verifier or its solution may."""
+    took = judgement.seconds
+    session = took.get("session", 0.0)
+    return not judgement.is_passed and (
+        took.get("verify", 0.0) + session >= min(task.verifier_timeout_s, LONGEST_RUN_S)
+        or took.get("agent", 0.0) + session >= min(task.agent_timeout_s, LONGEST_RUN_S)
+    )
+
+
 def _repeat(inquiry: Inquiry, probe: Probe, times: int) -> list[Judgement]:
-    """A probe several times, the first one cold; then as the verifier's warm state allows."""
+    """A probe several times, the first one cold; then as the verifier's warm state allows.
+
+    One that runs into its limit of time is not repeated: that may be hours.
+    """
     first = inquiry.judge([probe], is_cold=True)
+    if any(item is not None and _is_late(inquiry.task, item) for item in first):
+        times = 1
     rest = inquiry.prober.judge([Request(probe, number) for number in range(1, times)])
     return [item for item in [*first, *rest] if item is not None]
 

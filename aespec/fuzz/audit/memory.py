@@ -29,9 +29,12 @@ class Memory:
         self._folder = folder
         self._lock = threading.Lock()
         self._kept: dict[str, Judgement] = {}
+        self._is_torn = False
         if folder is not None:
             with contextlib.suppress(OSError):
-                for line in (folder / "judged.jsonl").read_text(encoding="utf-8").splitlines():
+                text = (folder / "judged.jsonl").read_text(encoding="utf-8", errors="replace")
+                self._is_torn = bool(text) and not text.endswith("\n")
+                for line in text.splitlines():
                     with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError):
                         told = json.loads(line)
                         self._kept[str(told["key"])] = judgement_from_json(told["judgement"])
@@ -50,7 +53,9 @@ class Memory:
             with contextlib.suppress(OSError):
                 self._folder.mkdir(parents=True, exist_ok=True)
                 with (self._folder / "judged.jsonl").open("a", encoding="utf-8") as stream:
-                    stream.write(json.dumps({"key": key, "judgement": judgement_to_json(judgement)}) + "\n")
+                    line = json.dumps({"key": key, "judgement": judgement_to_json(judgement)}) + "\n"
+                    stream.write(f"\n{line}" if self._is_torn else line)
+                self._is_torn = False
 
     def forget(self) -> None:
         """Remove what is written down: the audit is made, and the next one is to be measured afresh."""

@@ -142,7 +142,7 @@ def _copy(data: bytes) -> Content:
 
 def _drawn(output: Output) -> random.Random:
     """Draws that depend on the path alone, so that a policy is the same on every run."""
-    return random.Random(output.path)
+    return random.Random(output.path.encode("utf-8", "surrogateescape"))
 
 
 def _junk(output: Output) -> bytes:

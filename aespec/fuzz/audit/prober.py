@@ -7,18 +7,25 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from aespec.fuzz.audit.memory import Memory, probe_key
 from aespec.fuzz.bench import cold
 from aespec.fuzz.cost import used_s
+from aespec.fuzz.spreading import spread
+from aespec.sandbox.api import Stoppable
 from aespec.trial.judging import Perturbation
 from aespec.trial.probe import Harness, Judgement, Probe
 
 _CHECK_EVERY_S = 0.5
 """Processor time is summed over all processes below this one, so it isn't looked at before each probe."""
+
+WAITING = 0.1
+"""A second of the clock counts for at least so much processor time: what hangs uses none, and never ends."""
+
+_KEPT_CHARACTERS = 4096
+"""How much is kept of what a verifier said, and of what an agent said that was asked nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +52,7 @@ class Budget:
     cpu_s: float | None = None
     probes: int | None = None
     _started: float = field(default_factory=used_s)
+    _started_at: float = field(default_factory=time.monotonic)
     _spent_probes: int = 0
     _looked_at: float = 0.0
     _used: float = 0.0
@@ -52,10 +60,11 @@ class Budget:
     _limit_probes: int | None = None
 
     def used(self) -> float:
-        """CPU seconds since the audit began, at most half a second old."""
-        if time.monotonic() - self._looked_at > _CHECK_EVERY_S:
-            self._used, self._looked_at = used_s() - self._started, time.monotonic()
-        return self._used
+        """CPU seconds since the audit began, at most half a second old; see `WAITING`."""
+        now = time.monotonic()
+        if now - self._looked_at > _CHECK_EVERY_S:
+            self._used, self._looked_at = used_s() - self._started, now
+        return max(self._used, WAITING * (now - self._started_at))
 
     @contextmanager
     def share(self, part: float) -> Iterator[None]:
@@ -132,17 +141,16 @@ class Prober:
                 return None
             name = self.harness.name
             self.executions[cold(name) if request.is_cold else name] += 1
-        judgement = self.harness.judge(request.probe, request.shift, is_cold=request.is_cold)
+        judgement = _shortened(
+            self.harness.judge(request.probe, request.shift, is_cold=request.is_cold), request.probe
+        )
         if judgement.boundary not in ("sandbox", "image"):
             self._memory.keep(key, judgement)
         return judgement
 
     def judge(self, requests: Sequence[Request]) -> list[Judgement | None]:
         """The verdicts in the requests' order; None for those that the budget left no room for."""
-        found: list[Judgement | None] = [None] * len(requests)
-        for index, judgement in self._spread(list(enumerate(requests))):
-            found[index] = judgement
-        return found
+        return spread(self.judge_one, requests, workers=self._workers, stop=self._stop)
 
     def each(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Judgement]]:
         """The verdicts as they come, until the requests or the budget end; requests are drawn lazily."""
@@ -156,19 +164,12 @@ class Prober:
             if not batch or any(item is None for item in judged):
                 return
 
-    def _spread(self, items: Sequence[tuple[int, Request]]) -> Iterator[tuple[int, Judgement | None]]:
-        if self._workers == 1 or len(items) < 2:
-            for index, request in items:
-                yield index, self.judge_one(request)
-            return
-        with ThreadPoolExecutor(max_workers=min(self._workers, len(items))) as pool:
-            futures: list[tuple[int, Future[Judgement | None]]] = [
-                (index, pool.submit(self.judge_one, request)) for index, request in items
-            ]
-            try:
-                for index, future in futures:
-                    yield index, future.result()
-            except BaseException:
-                # Interrupted: what runs is awaited and written down, what waits isn't started.
-                pool.shutdown(cancel_futures=True)
-                raise
+    def _stop(self) -> None:
+        if isinstance(self.harness, Stoppable):
+            self.harness.stop()
+
+
+def _shortened(judgement: Judgement, probe: Probe) -> Judgement:
+    """A judgement to be kept beside thousands of others."""
+    said = judgement.agent_output if probe.script else judgement.agent_output[-_KEPT_CHARACTERS:]
+    return replace(judgement, output=judgement.output[-_KEPT_CHARACTERS:], agent_output=said)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aespec.sandbox.api import Build, SandboxError
+from aespec.sandbox.api import TOO_LONG_REMEDY, Build, SandboxError
 from aespec.sandbox.docker import engine
 from aespec.sandbox.docker.dockerfile import Lowered, Lowering, with_documents
 from aespec.sandbox.layers import chain_digest, layer_id
@@ -192,7 +192,7 @@ class _Run:
         tail = "\n".join(self._shown)
         return SandboxError(
             f"the build took longer than its {self._build.timeout_s:.0f} s\n{tail}".rstrip(),
-            remedy="raise the build's time limit",
+            remedy=TOO_LONG_REMEDY,
             boundary="image",
         )
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from aespec.bundle.dockerfile import SETUP_FOLDER
 from aespec.bundle.recipe import AddUser, Copy, MakeFolder, Packages, Raw, Recipe, RecipeStep, Shell
-from aespec.sandbox.api import Program, SandboxError, SandboxLimits
+from aespec.sandbox.api import TOO_LONG_REMEDY, Program, SandboxError, SandboxLimits
 from aespec.sandbox.fork.accounts import find_account
 from aespec.sandbox.fork.identity import Identity, range_remedy
 from aespec.sandbox.fork.slot import ForkSlot
@@ -292,7 +292,7 @@ def must_succeed(slot: ForkSlot, program: Program, what: str, remedy: str) -> No
         raise SandboxError("the disk is full")
     how = f"ended with status {outcome.status}"
     if outcome.is_timed_out:
-        how = f"took longer than {program.timeout_s:.0f} s"
+        how, remedy = f"took longer than {program.timeout_s:.0f} s", remedy or TOO_LONG_REMEDY
     elif outcome.status is None:
         how = f"was ended by signal {outcome.signal}"
     tail = "\n".join(_telling_lines((outcome.stdout + outcome.stderr).decode("utf-8", "replace")))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from aespec.sandbox.api import Build, SandboxError
+from aespec.sandbox.api import TOO_LONG_REMEDY, Build, SandboxError
 from aespec.sandbox.contexts import Context
 from aespec.sandbox.dockerfiles import (
     Dockerfile,
@@ -181,7 +181,7 @@ class ImageBuilder:
         if left <= 0:
             raise SandboxError(
                 f"the build took longer than its {self._build.timeout_s:.0f} s",
-                remedy="raise the build's time limit",
+                remedy=TOO_LONG_REMEDY,
                 boundary="image",
             )
         return left

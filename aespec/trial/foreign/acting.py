@@ -37,6 +37,7 @@ class Acted:
     status: int | None = None
     output: str = ""
     message: str = ""
+    is_late: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,11 @@ class Solved:
     acted: Acted
     nodes: Mapping[str, Node | None]
     seconds: float
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the solution ran longer than it may."""
+        return self.acted.is_late
 
 
 def run_solution(slot: Slot, task: ForeignTask, start: Image, solution: bytes, timeout_s: float) -> Acted:
@@ -81,7 +87,7 @@ def acted(outcome: Outcome, output: str, who: str, timeout_s: float) -> Acted:
     """How a program of the agent's side ended, in words where it did badly."""
     is_bad = outcome.is_timed_out or outcome.status != 0
     message = f"{who}: {explain_end(outcome, output, timeout_s)}" if is_bad else ""
-    return Acted(outcome.status, output, message)
+    return Acted(outcome.status, output, message, outcome.is_timed_out)
 
 
 def solved_nodes(difference: Difference) -> dict[str, Node | None]:

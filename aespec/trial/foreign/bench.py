@@ -15,9 +15,9 @@ from aespec.sandbox.tars import pack
 from aespec.trial.archives import read_nodes
 from aespec.trial.foreign import acting, crossing, live, seats, session, uploads, verifying
 from aespec.trial.foreign.acting import Acted, Solved
-from aespec.trial.foreign.grounds import LOG_FOLDERS, Grounds
+from aespec.trial.foreign.grounds import LOG_FOLDERS, LONGEST_RUN_S, Grounds
 from aespec.trial.foreign.once import Once
-from aespec.trial.foreign.rewards import FOLDER, REWARD_JSON, REWARD_TEXT
+from aespec.trial.foreign.rewards import FOLDER, REWARD_JSON, REWARD_TEXT, read_rewards
 from aespec.trial.foreign.troubles import tail
 from aespec.trial.foreign.verifying import Seen
 from aespec.trial.judging import Perturbation
@@ -89,8 +89,8 @@ class Bench:
             self.grounds.verifier() if self.task.mode == "separate" else None,
             is_live,
             has_network,
-            self.task.agent_timeout_s,
-            self.task.verifier_timeout_s,
+            min(self.task.agent_timeout_s, LONGEST_RUN_S),
+            min(self.task.verifier_timeout_s, LONGEST_RUN_S),
         )
 
     def run(self, probe: Probe, shift: Perturbation, ways: Ways) -> Seen:
@@ -121,7 +121,8 @@ class Bench:
         seconds: dict[str, float] = {}
         with self.open(start) as slot:
             with timed(seconds, "solution"):
-                done = acting.run_solution(slot, self.task, start, self.solution(), self.task.agent_timeout_s)
+                timeout_s = min(self.task.agent_timeout_s, LONGEST_RUN_S)
+                done = acting.run_solution(slot, self.task, start, self.solution(), timeout_s)
             difference = slot.difference(limit_bytes=acting.STATE_LIMIT_BYTES)
         image = self.sandbox.freeze(start, difference)
         return Solved(image, difference, done, acting.solved_nodes(difference), seconds["solution"])
@@ -183,9 +184,13 @@ class Bench:
             timeout_s=ways.verifier_timeout_s,
             env={**ways.env, **shift.env},
         )
-        outcome = slot.run(
-            replace(wanted, has_network=ways.has_network, umask=shift.umask, cores=shift.cores)
-        )
+        wanted = replace(wanted, has_network=ways.has_network, umask=shift.umask, cores=shift.cores)
+        try:
+            outcome = slot.run(wanted)
+        except SandboxError as fault:
+            if fault.boundary == "spec":  # its folder or its account is gone, or never was there
+                raise SandboxError(f"the verifier: {fault}", fault.remedy, "spec") from None
+            raise
         return self.read(slot, outcome, shift, ways)
 
     def read(self, slot: Slot, outcome: Outcome, shift: Perturbation, ways: Ways) -> Seen:
@@ -198,6 +203,7 @@ class Bench:
             output + tail(outcome.stdout + outcome.stderr),
             verifying.read_kept(slot, shift.keep),
             problem=problem,
+            is_disk_full=bool(read_rewards(nodes).problem) and verifying.is_disk_full(slot),
             difference=_difference(slot) if ways.wants_difference else None,
         )
 

@@ -23,6 +23,13 @@ PROCESSES_LIMIT = 1024
 DISK_LIMIT_BYTES = 4 * 1024**3
 """At most so much may be written in one probe, whatever a task asks for: in the fork sandbox it is memory."""
 
+LONGEST_BUILD_S = 3600.0
+LONGEST_RUN_S = 3600.0
+"""At most so long may a build take, and the agent's or the verifier's part of a probe.
+
+A task may ask for days, and one that hangs would take them.
+"""
+
 
 class Grounds:
     """Images of one task, each made when it is first asked for. All may raise `SandboxError`."""
@@ -76,6 +83,7 @@ class Grounds:
                 container.dockerfile,
                 self._image_map.get(name, name) if name else None,
                 container.arguments,
+                min(container.build_timeout_s, LONGEST_BUILD_S),
             ),
             progress=self._progress,
         )

@@ -10,7 +10,7 @@ from aespec.bundle.foreign import ForeignTask
 from aespec.model.edits import EditError
 from aespec.runtime.memory import Node
 from aespec.runtime.wording import counted
-from aespec.sandbox.api import Builder, Difference, Image, SandboxError
+from aespec.sandbox.api import Builder, Difference, Image, SandboxError, Stoppable
 from aespec.trial.archives import read_nodes
 from aespec.trial.foreign import acting
 from aespec.trial.foreign.bench import Bench, Ways
@@ -96,6 +96,12 @@ class ForeignHarness:
         """See the protocol. What is left out is told in `aespec.trial.foreign.changes`."""
         return self._changes()
 
+    def is_live(self) -> bool:
+        """See the protocol."""
+        with contextlib.suppress(SandboxError):
+            return self._settled().is_live
+        return False
+
     def read(self, path: str, *, base: str = "start", limit_bytes: int = 1 << 20) -> dict[str, Node]:
         """See the protocol. Raises `SandboxError`, also above 256 MiB; files above the limit are left out."""
         image = self._bench.solved().image if base == "oracle" else self._bench.grounds.start()
@@ -128,14 +134,16 @@ class ForeignHarness:
     def notes(self) -> tuple[str, ...]:
         """How probes are run, and what of the task isn't done here, one sentence each."""
         told = [f"not done here: {extra}" for extra in self.task.extras]
-        try:
-            settled = self._settled()
-            told += _notes_of(settled)
-            if settled.oracle is not None and settled.oracle.is_passed:
-                told += self._warm().notes
-        except SandboxError:
-            pass  # each judgement says so
+        # Only of what was found out: an audit that was interrupted asks too, and nothing may be run then.
+        settled, warm = self._settled.peek(), self._warm.peek()
+        told += _notes_of(settled) if settled is not None else []
+        told += warm.notes if warm is not None else ()
         return tuple(told)
+
+    def stop(self) -> None:
+        """See `aespec.sandbox.api.Stoppable`."""
+        if isinstance(self._sandbox, Stoppable):
+            self._sandbox.stop()
 
     # --- what is found out first -------------------------------------------------------------------------
 
@@ -149,7 +157,7 @@ class ForeignHarness:
         try:
             seen = self._bench.run(ORACLE, _STILL, ways)
         except SandboxError as error:
-            return Settled(None, is_live=False, full=1.0, fault=fault or error)
+            return Settled(None, is_live=False, full=1.0, fault=error)
         judgement = self._read(seen, ways)
         if judgement.reward is None or judgement.reward < 1.0:
             live = self._try_live(judgement)
@@ -163,6 +171,8 @@ class ForeignHarness:
         """Whether the solution does better as long as what it started runs on; None where it doesn't."""
         if self.task.mode == "separate" and not self.task.collect:
             return None
+        if self._bench.solved.peek() is not None and self._bench.solved().is_late:
+            return None  # it would run into its limit again
         ways = replace(self._cold(is_live=True), wants_difference=True)
         try:
             seen = self._bench.run(ORACLE, _STILL, ways)

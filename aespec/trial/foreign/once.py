@@ -21,6 +21,10 @@ class Once(Generic[Made]):
         self._made: list[Made] = []
         self._fault: SandboxError | None = None
 
+    def peek(self) -> Made | None:
+        """The value where it is made already, else None; nothing is waited for."""
+        return self._made[0] if self._made else None
+
     def __call__(self) -> Made:
         """The value; raises the `SandboxError` that making it raised."""
         with self._lock:

@@ -15,6 +15,9 @@ REWARD_JSON = f"{FOLDER}/reward.json"
 REWARD_TEXT = f"{FOLDER}/reward.txt"
 """Where a verifier writes; `reward.json` outranks `reward.txt`."""
 
+LONGEST_REWARD_BYTES = 1 << 20
+"""No honest reward is longer, and reading one of a million keys takes a gigabyte."""
+
 _KINDS = {"folder": "a folder", "large": "one of several MiB"}
 
 
@@ -42,6 +45,8 @@ def read_rewards(nodes: Mapping[str, Node]) -> Rewards:
             return Rewards(
                 problem=f"{name} is no file that can be read, but {_KINDS.get(node.kind, node.kind)}"
             )
+        if len(node.data) > LONGEST_REWARD_BYTES:
+            return Rewards(problem=f"{name} is no file that can be read, but {_KINDS['large']}")
         if not node.data:
             return Rewards(problem=f"the verifier left {name} empty (RewardFileEmptyError)")
         return read(node.data)

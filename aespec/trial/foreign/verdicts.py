@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from aespec.trial.foreign.grounds import LONGEST_RUN_S
 from aespec.trial.foreign.reports import failed_tests
 from aespec.trial.foreign.rewards import read_rewards
 from aespec.trial.foreign.troubles import explain_end, lacks_disk, misses_network
@@ -25,18 +26,15 @@ def judgement_of(
     rewards = read_rewards(seen.nodes)
     problem, boundary = seen.problem, seen.boundary
     if not problem and seen.outcome.is_timed_out:
-        problem = f"the verifier ran longer than {timeout_s:g} s"
-        problem += (
-            ", which is many times what it takes otherwise" if is_shortened else " (VerifierTimeoutError)"
-        )
+        problem, boundary = _late(timeout_s, is_shortened=is_shortened)
     elif not problem and rewards.problem:
-        why = explain_end(seen.outcome, seen.output, timeout_s)
+        why = "the disk is full" if seen.is_disk_full else explain_end(seen.outcome, seen.output, timeout_s)
         problem = rewards.problem + (f"; {why}" if why else "")
     is_passed = rewards.scalar is not None and rewards.scalar >= full - _CLOSE
     if wants_network and not is_passed and misses_network(seen.output):
         problem = "the verifier couldn't reach the network from here" + (f": {problem}" if problem else "")
         boundary = "sandbox"
-    if lent_bytes and not is_passed and lacks_disk(seen.output):
+    if lent_bytes and not is_passed and (seen.is_disk_full or lacks_disk(seen.output)):
         problem = f"the verifier filled the {lent_bytes >> 20} MiB of disk that a probe has here" + (
             f": {problem}" if problem else ""
         )
@@ -45,6 +43,19 @@ def judgement_of(
         return _judgement(seen, "error", problem, boundary)
     message = "" if is_passed else seen.agent_message
     return _judgement(seen, "pass" if is_passed else "fail", message, None)
+
+
+def _late(timeout_s: float, *, is_shortened: bool) -> tuple[str, str]:
+    """What to say of a verifier that ran into its limit, and whose doing that is."""
+    if not is_shortened:
+        way_out = "see what it waits for, or raise timeout_sec in [verifier]"
+        return f"the verifier ran longer than {timeout_s:g} s (VerifierTimeoutError): {way_out}", "verifier"
+    if timeout_s < LONGEST_RUN_S:
+        return (
+            f"the verifier ran longer than {timeout_s:g} s, which is many times what it takes otherwise",
+            "verifier",
+        )
+    return f"the verifier ran longer than the {timeout_s:g} s that a probe has here", "sandbox"
 
 
 def _judgement(seen: Seen, outcome: str, message: str, boundary: str | None) -> Judgement:

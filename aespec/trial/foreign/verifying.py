@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from aespec.runtime.memory import Node
-from aespec.sandbox.api import Difference, Outcome, Program, Slot, UncarriableError
+from aespec.sandbox.api import Difference, Outcome, Program, SandboxError, Slot, UncarriableError
 from aespec.sandbox.tars import Entry, pack
 from aespec.trial.archives import read_files, read_nodes
 from aespec.trial.foreign import seats
@@ -23,6 +23,8 @@ FILES_LIMIT_BYTES = 256 * 1024**2
 """How much is handed out of the files that a perturbation wants kept."""
 
 _TAIL_TIMEOUT_S = 20.0
+_ROOM = "/logs/.aespec-room"
+_ROOM_BYTES = 64 * 1024
 
 NO_REMOVAL = "reward.txt or reward.json is a folder, which can't be removed before the tests"
 NO_TESTS = "the tests can't be copied to /tests over what stands there (AddTestsDirError)"
@@ -35,7 +37,7 @@ class Seen:
 
     `problem` is what kept it from being a run at all, and `boundary` whose doing that is. `difference` is of
     the slot that the verifier ran in, where it was asked for; `left` are names of processes that the agent's
-    part left running, where it is known.
+    part left running, where it is known. `is_disk_full` tells why there is no reward.
     """
 
     outcome: Outcome
@@ -48,6 +50,7 @@ class Seen:
     problem: str = ""
     boundary: str = "verifier"
     left: tuple[str, ...] = ()
+    is_disk_full: bool = False
     difference: Difference | None = field(default=None, repr=False)
     seconds: Mapping[str, float] = field(default_factory=dict)
 
@@ -106,6 +109,16 @@ def read_logs(slot: Slot) -> tuple[dict[str, Node], str]:
     if log is None or log.kind in ("link", "folder"):
         return nodes, ""
     return nodes, tail(log.data if log.kind == "file" else _end_of_log(slot))
+
+
+def is_disk_full(slot: Slot) -> bool:
+    """Whether nothing more can be written: then what the verifier said of it was lost as well."""
+    try:
+        slot.put(pack([Entry(_ROOM, bytes(_ROOM_BYTES))]))
+        slot.put(b"", clean=[_ROOM])
+    except SandboxError as fault:
+        return "is full" in str(fault)
+    return False
 
 
 def _end_of_log(slot: Slot) -> bytes:

@@ -30,8 +30,14 @@ SHELL = (
 )
 
 
-def write_task(folder, *, test=SHELL, solve=SUM, dockerfile=BASE + INPUTS, more=None, **settings):
+def write_task(folder, **settings):
     """A task's folder with a task.toml that says the settings; the task as data."""
+    write_files(folder, **settings)
+    return read_task(folder, settings)
+
+
+def write_files(folder, *, test=SHELL, solve=SUM, dockerfile=BASE + INPUTS, more=None, **settings):
+    """A task's folder with a task.toml that says the settings."""
     files = {
         "instruction.md": "Write the sum of `/app/a.txt` and `/app/b.txt` to `/app/sum.txt`.\n",
         "environment/Dockerfile": dockerfile,
@@ -46,7 +52,6 @@ def write_task(folder, *, test=SHELL, solve=SUM, dockerfile=BASE + INPUTS, more=
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         path.chmod(0o755 if name.endswith(".sh") else 0o644)
-    return read_task(folder, settings)
 
 
 def toml_of(name, settings):
