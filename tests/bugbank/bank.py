@@ -135,9 +135,7 @@ class Case:
 
 def load_cases(*shelves: str) -> list[Case]:
     """The cases of the shelves (all of them if none is named), by name."""
-    return [
-        read_case(path) for shelf in shelves or SHELVES for path in sorted((HERE / shelf).glob("*.toml"))
-    ]
+    return [read_case(path) for shelf in shelves or SHELVES for path in sorted((HERE / shelf).glob("*.toml"))]
 
 
 def read_case(path: Path) -> Case:
