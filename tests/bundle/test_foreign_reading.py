@@ -400,3 +400,19 @@ def test_what_a_task_says_cannot_steer_a_terminal(tmp_path):
     _, faults = read_foreign(harbor_task(tmp_path, {"task.toml": toml}))
     assert all("\x1b" not in fault.message + fault.help for fault in faults)
     assert "\\x1b[2J" in faults[0].message
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("", 600.0),
+        ("build_timeout_sec = 20", 20.0),
+        ("build_timeout_sec = 1e300", 86_400.0),
+        ("build_timeout_sec = inf", 86_400.0),
+        ("build_timeout_sec = nan", 600.0),
+        ("build_timeout_sec = -1", 600.0),
+    ],
+)
+def test_a_build_has_the_time_that_the_task_gives_it(tmp_path, line, expected):
+    task, _ = read_foreign(harbor_task(tmp_path, {"task.toml": f"{TOML}\n[environment]\n{line}\n"}))
+    assert task.environment.build_timeout_s == expected

@@ -115,3 +115,9 @@ def test_what_is_no_readable_file_is_told(kind):
     found = read_rewards({REWARD_JSON: Node(kind), REWARD_TEXT: Node(data=b"1")})
     assert found.scalar is None
     assert "reward.json is no file" in found.problem
+
+
+@pytest.mark.parametrize("name", ["reward_json", "reward_txt"])
+def test_a_reward_of_megabytes_is_none(name):
+    data = b'{"a": 1' + b"".join(b',"k%d": 1' % number for number in range(200_000)) + b"}"
+    assert "one of several MiB" in read(**{name: data}).problem
