@@ -25,6 +25,7 @@ COMMANDS = {
     "shell": "Look around in a state of a task, in the sandbox.",
     "certify": "Show that specs are solvable and their verifiers tell right from wrong.",
     "fuzz": "Find out whether a task's verifier can be fooled, or is too strict, whoever wrote it.",
+    "import": "Write a Harbor task as a spec, with its verifier kept opaque.",
     "doctor": "Say what this machine can run, and what to do about the rest.",
     "images": "Bring base images into the embedded sandbox's store.",
 }
