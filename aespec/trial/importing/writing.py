@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import posixpath
 import shlex
 from collections.abc import Mapping
@@ -17,6 +16,7 @@ CARRIED_LIMIT_BYTES = 4 * 1024**2
 """How much of tests or of a solution stands in a spec at most; base64 makes a third more of it."""
 
 _LINE = 76
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
 class ImportRefusedError(Exception):
@@ -29,8 +29,14 @@ class ImportRefusedError(Exception):
 
 
 def quoted(text: str) -> str:
-    """A text as a string of the language: its escapes are JSON's."""
-    return json.dumps(text, ensure_ascii=False) if text.isprintable() else json.dumps(text)
+    """A text as a string of the language."""
+    return '"' + "".join(_letter(char) for char in text) + '"'
+
+
+def _letter(char: str) -> str:
+    if char in _ESCAPES:
+        return _ESCAPES[char]
+    return char if char.isprintable() or ord(char) > 0xFFFF else f"\\u{ord(char):04x}"
 
 
 def heredoc(head: str, tag: str, text: str, indent: str) -> list[str]:

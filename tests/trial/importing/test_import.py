@@ -9,7 +9,10 @@ from click.testing import CliRunner
 
 from aespec.bundle.foreign import read_foreign
 from aespec.cli.app import app
+from aespec.source import Source
+from aespec.syntax import parse
 from aespec.trial.importing import ImportRefusedError, import_task
+from aespec.trial.importing.writing import quoted
 from tests.bundle.foreign_making import harbor_task, older_task
 
 
@@ -197,6 +200,15 @@ def test_findings_become_todos_of_one_line_each(imported):
 def test_a_task_that_makes_no_spec_is_refused(imported, files, words):
     with pytest.raises(ImportRefusedError, match=words):
         imported(files)
+
+
+@pytest.mark.parametrize(
+    "value", ['a"b', "a\\b", "tab\there", "\u0007bell", "ü 漢 😀", "{{ x }}", "$HOME", ""]
+)
+def test_a_quoted_text_reads_back_as_it_was(value):
+    tree, found = parse(Source("t.aes", f"x = {quoted(value)}\n"))
+    assert found == ()
+    assert f"String(value={value!r}" in repr(tree)
 
 
 def test_the_older_layout_is_taken_too(tmp_path):
