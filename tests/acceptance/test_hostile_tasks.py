@@ -364,6 +364,19 @@ def _sleeps_within(pid):
     return any(name.startswith(b"sleep\x00100000") for name in names)
 
 
+@pytest.mark.needs("docker", "base-image")
+def test_a_build_that_hangs_does_not_outlive_a_killed_command(scene):
+    scene.was_killed = True
+    path = scene.task(dockerfile=BASE + "RUN sleep 100000\n", toml="")
+    process = scene.start("trial", path, "--agent", "nop", "--sandbox", "docker")
+    assert wait_for(lambda: descendants(process.pid))
+    time.sleep(1)
+    process.kill()
+    scene.end(process)
+    shutil.rmtree(scene.temporary)  # the folder of a killed command is the next one's to remove
+    scene.temporary.mkdir()
+
+
 def test_a_killed_audit_leaves_nothing_and_loses_no_verdict(scene):
     scene.was_killed = True
     path = scene.task("killed")

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from aespec.sandbox.api import TOO_LONG_REMEDY, Build, SandboxError
 from aespec.sandbox.docker import engine
 from aespec.sandbox.docker.dockerfile import Lowered, Lowering, with_documents
+from aespec.sandbox.fork.kernel import die_with_parent
 from aespec.sandbox.layers import chain_digest, layer_id
 from aespec.sandbox.stages import Settings
 from aespec.sandbox.tars import Entry, pack
@@ -159,6 +160,8 @@ class _Run:
                 text=True,
                 errors="replace",
                 start_new_session=True,
+                # Else a build that hangs would outlive a killed aespec; it makes one call of the kernel.
+                preexec_fn=die_with_parent,  # noqa: PLW1509
             )
         watch = threading.Timer(self._build.timeout_s, process.terminate)
         watch.daemon = True

@@ -20,6 +20,13 @@ ASSET_LIMIT_BYTES = 64 * 1024**2
 PREBUILT = "build the image yourself (`docker build -t NAME environment`) and import with --base NAME"
 """The way out where a Dockerfile can't be told in statements."""
 
+# The agent's account is there before any step: a Dockerfile that makes it must not fail for that.
+_SHIELDS = {
+    "useradd": 'useradd() { command useradd "$@" || [ $? = 9 ]; }',
+    "groupadd": 'groupadd() { command groupadd "$@" || [ $? = 9 ]; }',
+    "adduser": 'adduser() { command adduser "$@" || { for name; do :; done; id "$name" >/dev/null; }; }',
+}
+
 _BUILDERS_OWN = frozenset(("PATH",))
 _NAME = r"[A-Za-z0-9][A-Za-z0-9.+:~-]*"
 _CLEAN = r"(?:\s*&&\s*(?:apt-get\s+clean|rm\s+-rf\s+/var/lib/apt/lists/?\*?))*"
@@ -128,6 +135,7 @@ class _Reader:
             if name not in state.settings.env and name not in _BUILDERS_OWN
         }
         lines += [f"export {name}={shlex.quote(value)}" for name, value in given.items() if _is_name(name)]
+        lines += [text for word, text in _SHIELDS.items() if re.search(rf"\b{word}\b", command)]
         is_plain = tuple(shell) == ("/bin/sh", "-c")
         lines += ["set +eu", command] if is_plain else [shlex.join((*shell, command))]
         self._made.steps.append(heredoc("run (network = true)", "sh", _margin(lines), "    "))

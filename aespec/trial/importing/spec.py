@@ -24,6 +24,13 @@ LONGEST_RUN_S = 60.0
 """The most that one claim's program may take in the verifier."""
 
 _NETWORK = re.compile(r"\b(?:curl|wget|uvx?|pip3? install|apt-get|apt install|npm|git clone)\b")
+_ROOT = re.compile(rb"\b(?:setpriv|sudo|chroot|unshare|useradd)\b")
+
+# What runs tests has no rights already, so that who is to run without them may as well be itself.
+_RUNUSER = """\
+runuser() { while [ $# -gt 0 ]; do case "$1" in -u) shift 2;; --) shift; break;; *) break;; esac; done; "$@"; }
+export -f runuser
+"""
 _PATH = re.compile(
     r"(?<![\w./$}-])/(?:app|root|home|srv|opt|var|etc|data|workspace|work|tmp|mnt|usr/local)/[\w.+/-]+"
 )
@@ -160,6 +167,7 @@ def _verify(
         + carried(tests, "work/tests", is_literal=True)
         + _moves({"/logs/verifier": "$work/logs", "/tests": "$work/tests"}, tests)
         + variables(env)
+        + (_RUNUSER if _has_runuser(tests) else "")
         + f'bash "$work/tests/{task.test_script}" </dev/null >&2\n'
         + _JUDGE
     )
@@ -177,6 +185,10 @@ def _verify(
         f"    artifacts = [{', '.join(quoted(path) for path in crossing)}]",
         "  }",
     ]
+
+
+def _has_runuser(tests: Mapping[str, Node]) -> bool:
+    return any(b"runuser -u" in node.data for node in tests.values())
 
 
 def _command(workdir: str, seconds: int) -> str:
@@ -229,6 +241,15 @@ def _todos(task: ForeignTask, environment: Environment, tests: Mapping[str, Node
         found.append(
             f"{task.test_script} calls `{words[0]}`, and the verifier has no network: put what it installs "
             "into apt or pip, and take the call out"
+        )
+    called = sorted({word.decode() for node in tests.values() for word in _ROOT.findall(node.data)})
+    if called:
+        found.append(
+            f"the tests call `{'`, `'.join(called)}`, which takes root, and they have no rights here"
+        )
+    if _has_runuser(tests):
+        found.append(
+            "`runuser` changes no account here: the tests and what they run share one without rights"
         )
     if environment.has_builds:
         found.append(

@@ -147,6 +147,23 @@ def test_files_of_tests_are_carried_byte_for_byte(imported, tmp_path, data):
     assert (tmp_path / place / "tests/some dir/file").read_bytes() == data
 
 
+def test_tests_that_take_root_are_told(imported):
+    made = imported({"tests/check.pl": 'system("/usr/bin/setpriv --reuid=65534 true");\n'})
+    assert any("the tests call `setpriv`, which takes root" in todo for todo in made.todos)
+
+
+def test_a_change_of_account_is_none_where_nobody_has_rights(imported):
+    made = imported({"tests/test.sh": "#!/bin/bash\nrunuser -u solver -- true\n"})
+    assert "export -f runuser" in made.text
+    assert any("`runuser` changes no account here" in todo for todo in made.todos)
+
+
+def test_an_account_that_the_dockerfile_makes_may_be_there_already(imported):
+    setup = setup_of(imported(dockerfile("RUN useradd -m solver && chown solver /app")))
+    assert 'useradd() { command useradd "$@" || [ $? = 9 ]; }' in setup
+    assert "groupadd()" not in setup
+
+
 def test_templates_in_a_solution_do_not_become_places(imported):
     made = imported({"solution/solve.sh": "echo '{{ p.x }}' > /app/sum.txt\n"})
     assert "{{" not in made.text
