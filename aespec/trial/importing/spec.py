@@ -28,7 +28,10 @@ _ROOT = re.compile(rb"\b(?:setpriv|sudo|chroot|unshare|useradd)\b")
 
 # What runs tests has no rights already, so that who is to run without them may as well be itself.
 _RUNUSER = """\
-runuser() { while [ $# -gt 0 ]; do case "$1" in -u) shift 2;; --) shift; break;; *) break;; esac; done; "$@"; }
+runuser() {
+  while [ $# -gt 0 ]; do case "$1" in -u) shift 2;; --) shift; break;; *) break;; esac; done
+  "$@"
+}
 export -f runuser
 """
 _PATH = re.compile(
@@ -281,7 +284,7 @@ def _findings(findings: Sequence[Mapping[str, Json]]) -> list[str]:
             continue
         said = f"{finding.get('slug')}: {finding.get('message')}"
         difference = " / ".join(str(finding.get("difference") or "").split("\n"))[:200]
-        where = finding.get("counterexample") or finding.get("replay")
+        where = posixpath.basename(str(finding.get("counterexample") or ""))  # no folder of this machine
         parts = [said[:300], *([difference] if difference else []), *([f"see {where}"] if where else [])]
         lines.append(todo(" | ".join(parts), "      "))
     return lines
