@@ -24,7 +24,7 @@ LONGEST_RUN_S = 60.0
 """The most that one claim's program may take in the verifier."""
 
 _NETWORK = re.compile(r"\b(?:curl|wget|uvx?|pip3? install|apt-get|apt install|npm|git clone)\b")
-_ROOT = re.compile(rb"\b(?:setpriv|sudo|chroot|unshare|useradd)\b")
+_ROOT = re.compile(rb"\b(?:(?:setpriv|sudo|chroot|unshare|useradd|setuid)\b|user=(?=[\"']))")
 
 # What runs tests has no rights already, so that who is to run without them may as well be itself.
 _RUNUSER = """\

@@ -147,9 +147,17 @@ def test_files_of_tests_are_carried_byte_for_byte(imported, tmp_path, data):
     assert (tmp_path / place / "tests/some dir/file").read_bytes() == data
 
 
-def test_tests_that_take_root_are_told(imported):
-    made = imported({"tests/check.pl": 'system("/usr/bin/setpriv --reuid=65534 true");\n'})
-    assert any("the tests call `setpriv`, which takes root" in todo for todo in made.todos)
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ('system("/usr/bin/setpriv --reuid=65534 true");', "setpriv"),
+        ('subprocess.run(["x"], user="solver")', "user="),
+        ("os.setuid(5)", "setuid"),
+    ],
+)
+def test_tests_that_take_root_are_told(imported, text, word):
+    made = imported({"tests/check": f"{text}\n"})
+    assert any(f"the tests call `{word}`, which takes root" in todo for todo in made.todos)
 
 
 def test_a_change_of_account_is_none_where_nobody_has_rights(imported):
