@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,6 +12,10 @@ from typing import NoReturn
 
 ASKING = (signal.SIGTERM, signal.SIGHUP)
 """Signals that ask a process to end, beside a keyboard's SIGINT; a closed terminal sends the second."""
+
+
+_AGAIN_S = 0.02
+"""When an interrupt that got lost is repeated: once the place that lost it is left."""
 
 
 class TerminatedError(KeyboardInterrupt):
@@ -32,9 +37,12 @@ def ending_in_order() -> Iterator[None]:
         return
     for number in ASKING:
         _handle(number, _end)
+    told = sys.unraisablehook
+    sys.unraisablehook = _ask_again
     try:
         yield
     finally:
+        sys.unraisablehook = told
         end_at_once()
 
 
@@ -55,6 +63,19 @@ def describe(interrupt: KeyboardInterrupt) -> tuple[str, int]:
     """What to say of an interrupted command, with what it keeps, and the shell's status for it."""
     number = interrupt.number if isinstance(interrupt, TerminatedError) else signal.SIGINT
     return "; ".join(["stopped", *getattr(interrupt, "__notes__", ())]), 128 + number
+
+
+def _ask_again(unraisable: sys.UnraisableHookArgs) -> None:
+    """Repeat an interrupt that came where Python drops exceptions, as in a weak reference's callback."""
+    if not isinstance(unraisable.exc_value, KeyboardInterrupt):
+        sys.__unraisablehook__(unraisable)
+        return
+    number = getattr(unraisable.exc_value, "number", signal.SIGINT)
+    main = threading.main_thread().ident
+    assert main is not None
+    again = threading.Timer(_AGAIN_S, signal.pthread_kill, (main, number))
+    again.daemon = True
+    again.start()
 
 
 def _end(number: int, _frame: object) -> NoReturn:

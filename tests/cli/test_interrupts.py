@@ -76,6 +76,36 @@ def test_a_second_interrupt_ends_at_once(tmp_path, number):
     assert done.stderr == ""
 
 
+LOSING = """
+import os, signal, sys, weakref
+from aespec.cli import ending
+number = int(sys.argv[1])
+
+class Thing: pass
+
+def lose(_reference):
+    os.kill(os.getpid(), number)
+
+with ending.ending_in_order():
+    thing = Thing()
+    kept = weakref.ref(thing, lose)
+    try:
+        del thing
+        import time
+        time.sleep(20)
+        print("lost")
+    except KeyboardInterrupt:
+        print("heard")
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+def test_an_interrupt_where_python_drops_exceptions_is_heard(tmp_path, number):
+    done = start(tmp_path, [sys.executable, "-c", LOSING, str(int(number))])
+    assert done.stdout == "heard\n"
+    assert done.stderr == ""
+
+
 def test_a_closed_terminal_is_nothing_to_a_command_that_ignores_it(tmp_path):
     def ignore():
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
