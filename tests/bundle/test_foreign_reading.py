@@ -319,6 +319,10 @@ def test_a_solution_of_pressed_keys_is_none(tmp_path):
         ({"task.toml": 'artifacts = ["/app/../etc", {source = "/a/../b"}]\n'}, "bad-value"),
         ({"task.toml": '[environment]\ndocker_image = "a\\nRUN b"\n'}, "bad-value"),
         ({"task.toml": '[[steps]]\nname = "one"\n'}, "multi-step"),
+        (
+            {"task.toml": '[[steps]]\nname = "one"\n', "instruction.md": None, "tests/test.sh": None},
+            "multi-step",
+        ),
         ({"task.toml": '[environment]\nos = "Windows"\n'}, "windows-task"),
         ({"tests/test.sh": None, "tests/test.bat": ""}, "windows-task"),
         ({"instruction.md": None}, "no-instruction"),

@@ -121,7 +121,8 @@ def _config(folder: Folder) -> dict[str, Any]:
 
 def _refuse(settings: Settings, faults: list[Fault]) -> None:
     if settings.has_steps:
-        faults.append(
+        # Alone: its instructions and tests lie below steps/, so their absence here would be no fault.
+        raise FaultError(
             Fault(
                 "multi-step",
                 "the task has several steps, each with a verifier of its own",
