@@ -53,7 +53,7 @@ def try_cheats(inquiry: Inquiry, _seed: int) -> None:
     if facts.mode == "shared":
         who = "root and can replace" if facts.is_agent_root else "not root and can't replace"
         evidence.append(f"the agent shares the verifier's container, is {who} its programs")
-    if bystanders:
+    if stood:
         evidence.append(
             f"{stood - hurt} of {counted(stood, 'harmless thing')} beside a right solution did no harm"
         )

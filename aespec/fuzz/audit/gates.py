@@ -118,7 +118,9 @@ def measure_stable(inquiry: Inquiry) -> Property:
     bad = len(failed) + len(turned)
     evidence = (
         f"the frozen end state passed {len(judged) - len(failed)} of {counted(len(judged), 'time')}",
-        f"in other surroundings it passed {others - len(turned)} of {counted(others, 'time')}",
+        f"in other surroundings it passed {others - len(turned)} of {counted(others, 'time')}"
+        if others
+        else "other surroundings weren't tried: the budget ran out",
         "another date wasn't tried: namespaces share the machine's clock",
     )
     if not tried:

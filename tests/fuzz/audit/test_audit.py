@@ -138,6 +138,8 @@ def test_a_budget_of_probes_is_kept(audited, tmp_path):
     assert found.is_partial
     assert len(harness.judged) < 25 + 12, "gates and confirmations are beside the budget"
     assert "the budget ran out" in " ".join(found.notes)
+    told = [line for part in found.certificate.properties for line in part.evidence]
+    assert not [line for line in told if "0 of 0" in line], "what wasn't tried is no count"
 
 
 def test_an_interruption_ends_with_what_was_found(audited):
