@@ -23,8 +23,10 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    # A shell starts what it puts in the background deaf to Ctrl-C, and so would be all that tests interrupt.
+    # What a shell puts in the background is deaf to Ctrl-C, and under nohup to a hangup; so would be all that
+    # tests start and interrupt.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     if os.environ.get("AESPEC_UPDATE") and os.environ.get("CI"):
         raise pytest.UsageError("AESPEC_UPDATE rewrites what the tests compare with; never in CI")
     if config.getoption("--quick") and config.getoption("--full"):

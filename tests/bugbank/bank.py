@@ -59,6 +59,8 @@ RUN_PYTEST = """\
 PATH=/usr/sbin:/usr/bin:/sbin:/bin
 rm -rf /logs/verifier/reward.txt /logs/verifier/reward.json
 mkdir -p /logs/verifier
+chown root:root /logs/verifier
+chmod 755 /logs/verifier
 chmod 700 /tests
 work=$(mktemp -d)
 cp /tests/test_outputs.py "$work/"

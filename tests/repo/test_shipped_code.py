@@ -19,13 +19,15 @@ DRIVER = sources.ROOT / "aespec/evaluate/driver.py"
 HOOK = sources.ROOT / "aespec/fuzz/audit/hook.py"
 # Meddles with the services of other people's tasks, on the same.
 SERVING = sources.ROOT / "aespec/fuzz/audit/serving.py"
+# Stands in the place of other people's programs.
+STAND_IN = sources.ROOT / "aespec/fuzz/audit/stand_in.py"
 
 
 def shipped():
     """The runtime, each predicate's own module (it states its SIGNATURE), the driver, what audits run."""
     runtime = sources.modules("aespec/runtime")
     predicates = [path for path in sources.modules("aespec/predicates") if states_signature(path)]
-    return [*runtime, *predicates, DRIVER, HOOK, SERVING]
+    return [*runtime, *predicates, DRIVER, HOOK, SERVING, STAND_IN]
 
 
 def states_signature(path):

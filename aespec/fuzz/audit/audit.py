@@ -10,7 +10,7 @@ from typing import Protocol
 
 from aespec import __version__
 from aespec.bundle.foreign import Fault, ForeignTask, read_foreign
-from aespec.fuzz.audit import blind, channel, complete, gates, hidden, reading, services, sound
+from aespec.fuzz.audit import blind, canned, channel, complete, gates, hidden, reading, services, sound
 from aespec.fuzz.audit.inquiry import Inquiry
 from aespec.fuzz.audit.memory import Memory
 from aespec.fuzz.audit.outputs import look_at_outputs
@@ -74,6 +74,7 @@ class Audit:
 PHASES: tuple[tuple[str, float, Callable[[Inquiry, int], None]], ...] = (
     ("blind policies", 0.2, blind.try_policies),
     ("services", 0.2, services.try_services),
+    ("visible cases", 0.2, canned.try_visible_cases),
     ("cheats", 0.4, channel.try_cheats),
     ("mutants", 0.7, sound.try_mutants),
     ("variants", 0.8, complete.try_variants),

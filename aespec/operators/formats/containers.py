@@ -146,6 +146,7 @@ def _packed_zip(members: tuple[Member, ...], level: int) -> bytes:
             )
             is_stored = level == 0 or old.compress_type == zipfile.ZIP_STORED
             kind = zipfile.ZIP_STORED if is_stored else zipfile.ZIP_DEFLATED
+            container.NameToInfo.pop(entry.filename, None)  # an archive may hold a name twice: no warning
             container.writestr(entry, member.data or b"", compress_type=kind, compresslevel=level)
     return stream.getvalue()
 

@@ -1,0 +1,230 @@
+"""What takes the place of programs and services in a sandbox, tried here on small ones of our own."""
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from aespec.fuzz.audit import canned, serving, stand_in
+from aespec.fuzz.audit.canned import Asked, is_one_valued, is_visible, read_log
+from aespec.operators.api import Output, Scene
+from aespec.runtime.memory import Node
+
+DOUBLE = """\
+import sys
+
+
+def double(number):
+    if number < 0:
+        raise ValueError("below zero")
+    return number + number
+
+
+if __name__ == "__main__":
+    print(double(int(sys.argv[1])), sys.stdin.read().strip())
+"""
+
+
+@pytest.fixture
+def watched(tmp_path):
+    """A function that puts a stand-in with these words at a path, and the log."""
+    path, log = tmp_path / "app" / "double.py", tmp_path / "log"
+    path.parent.mkdir()
+
+    def put(**told):
+        output = Output(str(path), "code", None, Node(data=DOUBLE.encode()))
+        told = {"log": str(log), "top": str(path.parent), "limit": 50, **told}
+        (edit,) = canned._standing_in(output, "stand-in", told).edits
+        path.write_text(edit.value["text"])
+        return path, log
+
+    return put
+
+
+def run(path, *words, stdin=""):
+    return subprocess.run(
+        [sys.executable, str(path), *words], input=stdin, capture_output=True, text=True, check=False
+    )
+
+
+def test_a_program_that_is_watched_says_the_same_and_is_written_down(watched):
+    path, log = watched(source=DOUBLE)
+    ended = run(path, "4", stdin="yes\n")
+    assert (ended.returncode, ended.stdout) == (0, "8 yes\n")
+    assert run(path, "-1").returncode == 1
+    first, second = read_log(log.read_bytes())
+    assert first.asked == (["4"], "yes\n")
+    assert first.answer == ("8 yes\n", "", 0)
+    assert "below zero" in second.answer[1]
+    assert str(path) in first.files
+
+
+def test_functions_that_are_watched_answer_the_same_and_are_written_down(watched):
+    path, log = watched(source=DOUBLE)
+    code = "import double\nprint(double.double(2))\ntry: double.double(-1)\nexcept ValueError: print(1)"
+    ended = run_code(code, path.parent)
+    assert ended.stdout == "4\n1\n", ended.stderr
+    told = list(read_log(log.read_bytes()))
+    assert [item.asked[0] for item in told] == ["double", "double"]
+    assert [item.answer for item in told] == [("value", "4"), ("fault", "ValueError", "below zero")]
+
+
+def run_code(code, folder):
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False
+    )
+
+
+def test_a_program_that_only_knows_answers_knows_no_other(watched):
+    path, log = watched(source=DOUBLE)
+    run(path, "4")
+    run_code("import double; double.double(2)", path.parent)
+    told = list(read_log(log.read_bytes()))
+    answers = {item.key: list(item.answer) for item in told}
+    path, _ = watched(answers=answers, names=["double"])
+    assert run(path, "4").stdout == "8 \n"
+    assert run(path, "5").returncode == 1
+    assert run_code("import double; print(double.double(2))", path.parent).stdout == "4\n"
+    assert run_code("import double; print(double.double(3))", path.parent).returncode == 1
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff\n", b"{}\n", b"[1]\n", b'{"kind": "run"}\n', b"\0" * 100])
+def test_a_log_that_a_task_has_spoiled_is_no_question(data):
+    assert list(read_log(data)) == []
+
+
+OUTPUT = Output("/app/double.py", "code", None, Node(data=DOUBLE.encode()))
+SCENE = Scene((OUTPUT,), {}, "Write /app/double.py; `double.py 21` prints 42.")
+THERE = {"/app/double.py": "1", "/app/data.csv": "2"}
+
+
+def asked(*words, kind="run", stdin="", cwd="/app", files=THERE, env=None):
+    given = (list(words), stdin) if kind == "run" else ("double", repr(words), "[]")
+    return Asked(kind, given, ("42\n", "", 0), cwd, files, env or {})
+
+
+@pytest.mark.parametrize(
+    ("item", "visible"),
+    [
+        (asked("21"), True),
+        (asked("22"), False),
+        (asked("2"), False),
+        (asked("/app/data.csv"), True),
+        (asked("data.csv"), True),
+        (asked("/tmp/hidden.csv"), False),
+        (asked(stdin="21\n"), True),
+        (asked(stdin="7\n"), False),
+        (asked(21, kind="call"), True),
+        (asked(22, kind="call"), False),
+        (asked("21", files={**THERE, "/app/data.csv": "3"}), False),
+        (asked("21", files={**THERE, "/app/more.csv": "2"}), False),
+        (asked("21", files={}), False),
+        (asked("21", cwd="/tmp/x"), False),
+    ],
+)
+def test_a_question_is_seen_where_all_of_it_lies_before_the_solver(item, visible):
+    assert is_visible(item, OUTPUT, SCENE, THERE, []) is visible
+
+
+def test_a_question_with_two_answers_hangs_on_something_else():
+    one = asked("21")
+    assert is_one_valued([one, one])
+    assert not is_one_valued([one, Asked(one.kind, one.asked, ("43\n", "", 0), one.cwd, one.files, one.env)])
+
+
+# --- services -----------------------------------------------------------------------------------------------
+
+SERVER = """\
+import socket, sys
+server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+while True:
+    client, _ = server.accept()
+    client.sendall(open("word").read().encode())
+    client.close()
+"""
+
+
+@pytest.fixture
+def service(tmp_path):
+    """The port of a service that says what its file says; what was put there is ended with the test."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    (tmp_path / "word").write_text("one")
+    process = subprocess.Popen([sys.executable, "-c", SERVER, str(port)], cwd=tmp_path)
+    assert serving.await_ports([port])
+    yield port, tmp_path
+    act("end", port)
+    process.kill()
+    process.wait()
+
+
+def act(action, port, *text):
+    words = [sys.executable, serving.__file__, action, *([str(port)] if port else []), *text]
+    return subprocess.run(words, capture_output=True, text=True, check=False)
+
+
+def say(port):
+    with socket.create_connection(("127.0.0.1", port), timeout=5) as client:
+        return client.recv(100).decode()
+
+
+def test_what_listens_is_listed_and_ended(service):
+    port, _ = service
+    told = json.loads(act("list", 0).stdout.removeprefix(serving.MARK))
+    assert str(port) in told
+    assert act("end", port).returncode == 0
+    assert port not in serving.listening()
+
+
+def test_a_service_is_started_again_over_the_files_of_now(service):
+    port, folder = service
+    assert say(port) == "one"
+    (folder / "word").write_text("two")
+    assert act("restart", port).returncode == 0
+    assert say(port) == "two"
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "body"),
+    [("200 OK", 200, b"OK"), ('200 {"a": 1}', 200, b'{"a": 1}'), ("404 no", 404, b"no")],
+)
+def test_a_stub_gives_every_request_its_one_answer(service, text, status, body):
+    port, _ = service
+    assert act("answer", port, text).returncode == 0
+    for path in ("/", "/other"):
+        assert fetch(f"http://127.0.0.1:{port}{path}") == (status, body)
+
+
+def fetch(url):
+    try:
+        with urllib.request.urlopen(url, timeout=5) as answer:
+            return answer.status, answer.read()
+    except urllib.error.HTTPError as fault:
+        with fault:
+            return fault.code, fault.read()
+
+
+def test_a_stub_hangs_up(service):
+    port, _ = service
+    assert act("close", port).returncode == 0
+    assert say(port) == ""
+
+
+def test_a_port_that_nothing_listens_on_cannot_be_started_again(service):
+    port, _ = service
+    act("end", port)
+    assert act("restart", port).returncode == serving.FAILED
+
+
+def test_what_stands_in_leaves_no_name_of_its_own_that_a_program_may_have():
+    names = re.findall(r"^def (\w+)", Path(stand_in.__file__).read_text(), re.MULTILINE)
+    assert names
+    assert all(name.startswith("_aespec_") for name in names)
+    assert os.path.basename(stand_in.__file__) == canned._STAND_IN.name  # noqa: PTH119 - a name
