@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -120,6 +121,9 @@ def examine(
     folder = (options.cache or cache_folder() / "fuzz") / key
     prober = Prober(harness, Memory(folder), Budget(), workers=options.workers, progress=options.progress)
     inquiry = Inquiry(task, prober, target or str(task.path), options.folder or folder / "counterexamples")
+    inquiry.replay_options = "".join(
+        f" --image-map {shlex.quote(f'{public}={local}')}" for public, local in options.image_map.items()
+    )
     if prober.resumed:
         prober.say(f"going on after an earlier run: {counted(prober.resumed, 'verdict')} are there")
     if reference is not None:
@@ -231,10 +235,14 @@ def _open(name: str, found: Mapping[str, Property]) -> Property:
         "stated": "what the author meant: only a spec says it",
     }.get(name, OUT_OF_TIME)
     builds = found.get("builds")
+    solvable = found.get("solvable")
     if builds is not None and builds.verdict != "holds":
-        missing = "an image that can be built"
-    elif name in ("stable", "sound", "complete") and found.get("solvable", builds) is not builds:
-        missing = "a solution that passes"
+        missing = builds.missing or "an image that can be built"
+    elif name in ("stable", "sound", "complete") and solvable is not None:
+        if solvable.verdict not in ("holds", "flaky"):
+            missing = "a solution that passes"
+        elif name != "stable":
+            missing = "files of the solution whose change reaches the verdict"
     return Property(name, "not-measured", missing=missing)
 
 

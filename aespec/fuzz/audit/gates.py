@@ -126,6 +126,10 @@ def measure_stable(inquiry: Inquiry) -> Property:
     if not tried:
         return Property("stable", "inconclusive", missing="time: the budget ran out")
     flickers = bool(failed) and len(failed) < len(judged)
+    if not bad and not others:
+        return Property(
+            "stable", "inconclusive", tried, bad, evidence, "other surroundings: the budget ran out"
+        )
     return Property("stable", "flaky" if flickers else "violated" if bad else "holds", tried, bad, evidence)
 
 

@@ -45,7 +45,8 @@ class Inquiry:
     `rank` orders findings of one severity, the likeliest first. `folder` takes the counterexamples; with none
     they aren't kept. `reference` is a second prober, on the engine, where there is one: what is reported as
     an error is judged there too. `services` are there where the verdict hangs on what the
-    solution left running.
+    solution left running; `replay_options` are words of the command line
+    without which a finding isn't seen again.
     """
 
     task: ForeignTask
@@ -63,6 +64,7 @@ class Inquiry:
     properties: dict[str, Property] = field(default_factory=dict)
     sensitivity: list[Mapping[str, Json]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    replay_options: str = ""
 
     def judge(
         self,
@@ -105,6 +107,7 @@ class Inquiry:
         replay = f"aespec fuzz {shlex.quote(self.target)}"
         if agent:
             replay = f"aespec trial {shlex.quote(self.target)} --agent {shlex.quote(agent)}"
+        replay += self.replay_options
         finding = Finding(
             slug, severity, name, message, replay, str(path) if path is not None else None, difference
         )
