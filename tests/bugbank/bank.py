@@ -57,10 +57,10 @@ storage_mb = 1024
 RUN_PYTEST = """\
 #!/bin/bash
 PATH=/usr/sbin:/usr/bin:/sbin:/bin
-rm -rf /logs/verifier/reward.txt /logs/verifier/reward.json
 mkdir -p /logs/verifier
 chown root:root /logs/verifier
 chmod 755 /logs/verifier
+rm -rf /logs/verifier/reward.txt /logs/verifier/reward.json
 chmod 700 /tests
 work=$(mktemp -d)
 cp /tests/test_outputs.py "$work/"

@@ -8,9 +8,11 @@ then nothing but the answers is needed (class 17).
 from __future__ import annotations
 
 import ast
+import base64
 import hashlib
 import json
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +35,10 @@ FILES_LIMIT = 400
 SHOWN = 5
 
 LOG = "/tmp/.aespec-asked"
-_STAND_IN = Path(__file__).with_name("stand_in.py")
+_STAND_INS = {
+    name: Path(__file__).with_name(f"stand_in.{ending}")
+    for name, ending in (("python", "py"), ("shell", "sh"))
+}
 _SYSTEM = ("", "bin", "etc", "home", "lib", "lib64", "opt", "proc", "root", "sbin", "tmp", "usr", "var")
 
 
@@ -77,7 +82,9 @@ def try_visible_cases(inquiry: Inquiry, _seed: int) -> None:
 def _is_watchable(output: Output, scene: Scene) -> bool:
     if output.kind != "code" or output.after is None or not is_told(output, scene):
         return False
-    return language_of(output.path, output.after.data) == "python" and len(output.after.data) <= SOURCE_LIMIT
+    return (
+        language_of(output.path, output.after.data) in _STAND_INS and len(output.after.data) <= SOURCE_LIMIT
+    )
 
 
 def _record(inquiry: Inquiry, output: Output) -> list[Asked]:
@@ -100,21 +107,69 @@ def _record(inquiry: Inquiry, output: Output) -> list[Asked]:
 def _standing_in(output: Output, name: str, told: Mapping[str, Json]) -> Probe:
     assert output.after is not None
     data = output.after.data
-    first = (
-        data.partition(b"\n")[0].decode("utf-8", "replace")
-        if data.startswith(b"#!")
-        else "#!/usr/bin/env python3"
+    language = language_of(output.path, data)
+    text = _STAND_INS[language].read_text(encoding="utf-8")
+    if language == "shell":
+        first, text = "#!/bin/sh", f"{_shell_words(told)}{text}"
+    else:
+        first, last = "#!/usr/bin/env python3", text.rindex("if __name__ ==")
+        text = f"{text[:last]}TOLD.update({dict(told)!r})\n{text[last:]}"
+    if data.startswith(b"#!"):
+        first = data.partition(b"\n")[0].decode("utf-8", "replace")
+    return Probe(name, "oracle", (put(output.path, f"{first}\n{text}", output.after.mode),))
+
+
+def _shell_words(told: Mapping[str, Json]) -> str:
+    """What a shell's stand-in is told: see `stand_in.sh`."""
+    if "answers" not in told:
+        values = {**told, "source": _base64(str(told["source"]))}
+        return "".join(f"aespec_{name}={shlex.quote(str(value))}\n" for name, value in values.items())
+    lines = ["aespec_log=", "aespec_answer() {", 'case "$1" in']
+    answers = told["answers"]
+    for key, answer in answers.items() if isinstance(answers, dict) else ():
+        out, err, status = answer if isinstance(answer, list) else ("", "", 1)
+        words, stdin = ast.literal_eval(key)
+        asked = "".join(f"={_base64(word)}," for word in words)
+        lines += [
+            f"{shlex.quote(f'{asked} {_base64(stdin)}')})",
+            f"printf %s {_base64(str(out))} | base64 -d",
+            f"printf %s {_base64(str(err))} | base64 -d >&2",
+            f"exit {status};;",
+        ]
+    return "\n".join([*lines, "esac", "}", ""])
+
+
+def _base64(text: str) -> str:
+    return base64.b64encode(text.encode("utf-8", "surrogateescape")).decode("ascii")
+
+
+def _from_base64(text: str) -> str:
+    return base64.b64decode(text.removesuffix(".")).decode("utf-8", "surrogateescape")
+
+
+def _read_shell_row(line: str) -> Asked:
+    """A row that `stand_in.sh` wrote; raises ValueError where it is none."""
+    _, told, stdin, out, err, status, cwd, files, env = line.split(" ")
+    words = [_from_base64(word.removeprefix("=")) for word in told.removesuffix(".").split(",")[:-1]]
+    digests = [row.partition("  ") for row in _from_base64(files).splitlines()]
+    pairs = [row.partition("=") for row in _from_base64(env).splitlines()]
+    return Asked(
+        "run",
+        (list[Json](words), _from_base64(stdin)),
+        (_from_base64(out), _from_base64(err), int(status)),
+        _from_base64(cwd).removesuffix("\n"),
+        {path: digest for digest, _, path in digests},
+        {name: value for name, _, value in pairs},
     )
-    text = _STAND_IN.read_text(encoding="utf-8")
-    last = text.rindex("if __name__ ==")
-    text = f"{first}\n{text[:last]}TOLD.update({dict(told)!r})\n{text[last:]}"
-    return Probe(name, "oracle", (put(output.path, text, output.after.mode),))
 
 
 def read_log(data: bytes) -> Iterator[Asked]:
     """The questions of a log that the task's programs could write to: what is odd ends it."""
     for line in data.decode("utf-8", "replace").splitlines()[: CALLS_LIMIT + 1]:
         try:
+            if line.startswith("sh "):
+                yield _read_shell_row(line)
+                continue
             row = json.loads(line)
             yield Asked(
                 str(row["kind"]),
@@ -163,11 +218,16 @@ def is_visible(
         return False
     assert output.after is not None
     source = output.after.data.decode("utf-8", "replace")
-    environment = [
-        value for name, value in item.env.items() if re.search(rf"['\"]{re.escape(name)}['\"]", source)
-    ]
+    environment = [value for name, value in item.env.items() if _reads_variable(source, name)]
     leaves = [*_leaves(item), *environment]
     return all(_stands_somewhere(leaf, scene.instruction, digests, texts) for leaf in leaves)
+
+
+def _reads_variable(source: str, name: str) -> bool:
+    """Whether a program names an environment variable: a text in Python, a parameter in a shell."""
+    if name in ("PATH", "PWD", "HOME", "OLDPWD", "SHLVL", "_"):
+        return False
+    return re.search(rf"['\"]{re.escape(name)}['\"]|\$\{{?{re.escape(name)}\b", source) is not None
 
 
 def _leaves(item: Asked) -> list[str]:

@@ -95,7 +95,45 @@ def test_a_program_that_only_knows_answers_knows_no_other(watched):
     assert run_code("import double; print(double.double(3))", path.parent).returncode == 1
 
 
-@pytest.mark.parametrize("data", [b"", b"\xff\n", b"{}\n", b"[1]\n", b'{"kind": "run"}\n', b"\0" * 100])
+@pytest.mark.parametrize("shell", ["/bin/sh", "/bin/bash"])
+def test_a_shell_script_is_watched_and_then_only_known(tmp_path, shell):
+    path, log = tmp_path / "say.sh", tmp_path / "log"
+    source = 'read -r line\necho "$1 $line $(basename "$0")"\necho oops >&2\nexit 3\n'
+    output = Output(str(path), "code", None, Node(data=source.encode()))
+
+    def run_it(*words, stdin=""):
+        ended = subprocess.run(
+            [shell, str(path), *words], input=stdin, capture_output=True, text=True, check=False
+        )
+        return ended.returncode, ended.stdout, ended.stderr
+
+    told = {"source": source, "log": str(log), "top": str(tmp_path), "limit": 50}
+    path.write_text(canned._standing_in(output, "", told).edits[0].value["text"])
+    assert run_it("a b", "", stdin="yes\n") == (3, "a b yes say.sh\n", "oops\n")
+    (asked,) = read_log(log.read_bytes())
+    assert asked.asked == (["a b", ""], "yes\n")
+    assert asked.answer == ("a b yes say.sh\n", "oops\n", 3)
+    assert str(path) in asked.files
+    told = {"answers": {asked.key: list(asked.answer)}, "names": []}
+    path.write_text(canned._standing_in(output, "", told).edits[0].value["text"])
+    assert run_it("a b", "", stdin="yes\n") == (3, "a b yes say.sh\n", "oops\n")
+    assert run_it("a b", stdin="yes\n") == (1, "", "")
+    assert run_it("a b", "", stdin="no\n") == (1, "", "")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"sh x\n",
+        b"sh 1 2 3 4 5 6 7 8\n",
+        b"\xff\n",
+        b"{}\n",
+        b"[1]\n",
+        b'{"kind": "run"}\n',
+        b"\0" * 100,
+    ],
+)
 def test_a_log_that_a_task_has_spoiled_is_no_question(data):
     assert list(read_log(data)) == []
 
@@ -227,4 +265,4 @@ def test_what_stands_in_leaves_no_name_of_its_own_that_a_program_may_have():
     names = re.findall(r"^def (\w+)", Path(stand_in.__file__).read_text(), re.MULTILINE)
     assert names
     assert all(name.startswith("_aespec_") for name in names)
-    assert os.path.basename(stand_in.__file__) == canned._STAND_IN.name  # noqa: PTH119 - a name
+    assert os.path.basename(stand_in.__file__) == canned._STAND_INS["python"].name  # noqa: PTH119 - a name
