@@ -75,6 +75,17 @@ def measure(case: Case, folder: Path, budget_s: float | None, *, is_twin: bool) 
     )
 
 
+def read_rows(path: Path | None) -> dict[tuple[str, bool], Row]:
+    """The rows that an earlier run left, by name and whether it is the twin."""
+    if path is None or not path.exists():
+        return {}
+    found = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    made = [
+        Row(**{**row, "errors": tuple(row["errors"]), "warnings": tuple(row["warnings"])}) for row in found
+    ]
+    return {(row.name, row.is_twin): row for row in made}
+
+
 def print_table(rows: list[Row]) -> None:
     """The faults that were missed, the twins that were accused, and the rates."""
     print("| task | class | verdict | errors | warnings | CPU s |\n|---|---|---|---|---|---|")
@@ -112,13 +123,20 @@ def main() -> None:
         "--budget", type=float, help="CPU seconds of each audit; else as `aespec fuzz` has it"
     )
     parser.add_argument("--only", nargs="*", help="names of cases")
-    parser.add_argument("--json", type=Path, help="file for the rows, added to as they come")
+    parser.add_argument("--json", type=Path, help="file for the rows: what it has isn't measured again")
+    parser.add_argument("--only-made", action="store_true", help="print what the file has, measure nothing")
     given = parser.parse_args()
     rows = []
+    made = read_rows(given.json)
     for case in load_cases(*(given.shelf or ())):
         if given.only and case.name not in given.only:
             continue
         for is_twin in (False, True):
+            if (case.name, is_twin) in made:
+                rows.append(made[case.name, is_twin])
+                continue
+            if given.only_made:
+                continue
             with tempfile.TemporaryDirectory() as folder:
                 row = measure(case, Path(folder), given.budget, is_twin=is_twin)
             rows.append(row)
