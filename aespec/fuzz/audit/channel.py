@@ -9,6 +9,7 @@ from itertools import zip_longest
 from aespec.bundle.foreign import ForeignTask
 from aespec.fuzz.audit.inquiry import Inquiry
 from aespec.fuzz.audit.prober import Request
+from aespec.fuzz.audit.signs.material import gather
 from aespec.fuzz.audit.tampering import tampered_files, tamperings
 from aespec.fuzz.audit.tracing import trace_verifier, with_trace
 from aespec.fuzz.audit.witness import is_confirmed
@@ -90,7 +91,12 @@ def look_at_task(inquiry: Inquiry) -> TaskFacts:
 
 
 def test_files(task: ForeignTask) -> dict[str, bytes]:
-    """The bytes of the files that go to `/tests`, by absolute path in the container."""
+    """The bytes of the files that go to `/tests`, by absolute path in the container.
+
+    Where the verifier's image has tests of its own they are taken to be those of the task's folder.
+    """
+    if task.has_own_tests:
+        return {f"/tests/{name}": text.encode() for name, text in gather(task).tests.items()}
     return {item.path: item.data for item in uploads.tests(task) if item.data is not None}
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from aespec.fuzz.audit import AuditOptions, audit, audit_to_json
+from aespec.fuzz.audit import AuditOptions, audit, audit_to_json, channel
 from aespec.fuzz.audit.audit import examine
 from aespec.report.audit import render_audit
 from aespec.trial.probe import Judgement, probe_from_json
@@ -195,3 +195,9 @@ def test_the_text_tells_everything_and_no_control_characters(audited):
     assert "\x1b" not in text
     assert all(item.slug in text for item in found.certificate.findings)
     assert render_audit(audit_to_json(found)) == text
+
+
+def test_the_tests_of_an_image_of_its_own_are_known_by_the_tasks_folder(tmp_path):
+    own = pretend_task(tmp_path / "own", "x", has_own_tests=True)
+    brought = pretend_task(tmp_path / "brought", "x")
+    assert channel.test_files(own)["/tests/test.sh"] == channel.test_files(brought)["/tests/test.sh"]
