@@ -8,8 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aespec.fuzz.audit.policies import blind_policies
+from aespec.operators.formats.containers import read_container
+from aespec.operators.formats.databases import read_database
 from aespec.operators.scene import make_scene
 from aespec.runtime.memory import Node
+from tests.operators import making
 
 
 def scene_of(after, before=None, inputs=None, instruction=""):
@@ -130,3 +133,16 @@ def test_policies_are_steady_and_all_different(after):
 @given(st.text(max_size=80).map(str.encode))
 def test_any_json_like_text_is_taken(data):
     states(scene_of({"/a/x.json": b'[{"a": ' + data + b"}]"}))
+
+
+def test_archives_and_databases_keep_their_shape_and_lose_their_content():
+    scene = scene_of({"/app/pack.zip": making.FIXED["/app/pack.zip"], "/app/shop.db": making.DATABASE})
+    hollow = states(scene)["defaults"]
+    container = read_container(hollow["/app/pack.zip"])
+    assert {member.name: member.data for member in container.members} == {"x/a.txt": b"", "b.bin": b""}
+    before, after = read_database(making.DATABASE), read_database(hollow["/app/shop.db"])
+    assert [(rows.name, len(rows.cells)) for rows in after.tables] == [
+        (rows.name, len(rows.cells)) for rows in before.tables
+    ]
+    cells = {type(cell): cell for rows in after.tables for row in rows.cells for cell in row}
+    assert cells[str] == ""

@@ -18,6 +18,8 @@ from aespec.model.edit import Edit
 from aespec.model.edit_forms import put
 from aespec.model.expressions import Json
 from aespec.operators.api import Output, Scene
+from aespec.operators.formats.containers import pack_container, read_container
+from aespec.operators.formats.databases import change_database, quoted, read_database
 from aespec.operators.formats.json_text import Parsed, read_json
 from aespec.operators.formats.programs import read_python
 from aespec.operators.formats.tables import read_table, write_table
@@ -181,6 +183,10 @@ def _scramble_leaf(leaf: Json, draw: random.Random) -> Json:
 
 
 def _defaults(output: Output) -> bytes | None:
+    hollow = {"archive": _hollow_members, "sqlite": _blank_records}.get(output.kind)
+    made = hollow(_after(output)) if hollow is not None else None
+    if made is not None:
+        return made
     text = text_of(_after(output))
     if text is None:
         return b"\0" * len(_after(output))
@@ -195,6 +201,31 @@ def _defaults(output: Output) -> bytes | None:
         if table is not None:
             return write_table(table, [[_default_cell(cell) for cell in row] for row in table.rows]).encode()
     return re.sub(r"\d+", "0", text).encode()
+
+
+def _hollow_members(data: bytes) -> bytes | None:
+    """The archive with every name in it, and nothing in any file."""
+    container = read_container(data)
+    if container is None:
+        return None
+    members = [member._replace(data=None if member.data is None else b"") for member in container.members]
+    return pack_container(container, tuple(members))
+
+
+_BLANK = "CASE typeof({0}) WHEN 'text' THEN '' WHEN 'null' THEN NULL ELSE 0 END"
+
+
+def _blank_records(data: bytes) -> bytes | None:
+    """The database with all its rows, and every value in them zero or empty where no key forbids it."""
+    contents = read_database(data)
+    if contents is None:
+        return None
+    statements: list[tuple[str, tuple[()]]] = []
+    for rows in contents.tables:
+        for column in map(quoted, rows.columns):
+            value = _BLANK.format(column)
+            statements.append((f"UPDATE OR IGNORE {quoted(rows.name)} SET {column} = {value}", ()))  # noqa: S608
+    return change_database(data, *statements)
 
 
 def _default_of(leaf: Json) -> Json:
