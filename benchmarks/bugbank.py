@@ -42,10 +42,14 @@ class Row:
     cpu_s: float
 
 
+BLIND = ("blind-policy-passes", "destroyed-outputs-pass", "nop-passes")
+"""What a blind answer gets is told on *nop-fails*, and is a wrong end state that passes as well."""
+
+
 def is_found(case: Case, found: Audit) -> bool:
     """Whether a finding names the fault."""
     return any(
-        item.property in case.properties
+        (item.property in case.properties or (item.slug in BLIND and "sound" in case.properties))
         and RANKS[item.severity] >= RANKS[case.severity]
         and (not case.slugs or item.slug in case.slugs)
         for item in found.certificate.findings
