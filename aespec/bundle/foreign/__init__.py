@@ -3,7 +3,7 @@
 from aespec.bundle.foreign.folder import FaultError
 from aespec.bundle.foreign.reading import read_foreign
 from aespec.bundle.foreign.task import Artifact, Container, Fault, ForeignTask
-from aespec.bundle.foreign.uploads import read_solution, read_tests
+from aespec.bundle.foreign.uploads import read_solution, read_tests, read_tests_folder
 
 __all__ = [
     "Artifact",
@@ -14,4 +14,5 @@ __all__ = [
     "read_foreign",
     "read_solution",
     "read_tests",
+    "read_tests_folder",
 ]

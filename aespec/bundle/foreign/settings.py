@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from aespec.bundle.foreign.schema import as_flag, as_number, as_whole, check, size_mb
-from aespec.bundle.foreign.task import Artifact, Fault
+from aespec.bundle.foreign.task import BUILD_TIMEOUT_S, Artifact, Fault
 
 CONVENTION = "/logs/artifacts"
 """What is under this path crosses to a separate verifier unasked."""
@@ -17,8 +17,6 @@ MAIN = "main"
 """The Compose service that is the agent's container."""
 
 _DAY_S = 86_400.0
-_BUILD_TIMEOUT_S = 600.0
-"""Harbor's own default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +32,7 @@ class Surroundings:
     disk_mb: int | None = None
     network: str = "public"
     extras: tuple[str, ...] = ()
-    build_timeout_s: float = _BUILD_TIMEOUT_S
+    build_timeout_s: float = BUILD_TIMEOUT_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +182,7 @@ def _surroundings(table: Mapping[str, Any]) -> Surroundings:
 
 def _build_seconds(table: Mapping[str, Any]) -> float:
     value = as_number(table.get("build_timeout_sec"))
-    return min(value, _DAY_S) if value is not None and value > 0 else _BUILD_TIMEOUT_S
+    return min(value, _DAY_S) if value is not None and value > 0 else BUILD_TIMEOUT_S
 
 
 def _extras(table: Mapping[str, Any]) -> tuple[str, ...]:

@@ -17,6 +17,10 @@ class Fault:
     is_fatal: bool = True
 
 
+BUILD_TIMEOUT_S = 600.0
+"""What a build may take where the task doesn't say: Harbor's own default."""
+
+
 @dataclass(frozen=True, slots=True)
 class Container:
     """How a container of a task comes about: from a Dockerfile and its context, or a prebuilt image.
@@ -32,7 +36,7 @@ class Container:
     workdir: str = ""
     user: str = ""
     arguments: Mapping[str, str] = field(default_factory=dict)
-    build_timeout_s: float = 600.0
+    build_timeout_s: float = BUILD_TIMEOUT_S
 
 
 @dataclass(frozen=True, slots=True)

@@ -210,7 +210,9 @@ def _assemble(
     reference = inquiry.reference.harness.name if inquiry.reference else cold(inquiry.prober.harness.name)
     return Certificate(
         task=task.name,
-        properties=tuple(found.get(name) or _open(name, found) for name in PROPERTIES),
+        properties=tuple(
+            found.get(name) or _open(name, found, can_change=inquiry.can_change) for name in PROPERTIES
+        ),
         findings=inquiry.ranked(),
         trust={"mode": task.mode, "level": channel.trust_level(task), "reference": reference},
         digests=_digests(task.digest),
@@ -227,7 +229,7 @@ def _assemble(
     )
 
 
-def _open(name: str, found: Mapping[str, Property]) -> Property:
+def _open(name: str, found: Mapping[str, Property], *, can_change: bool = True) -> Property:
     """A property that wasn't measured, with what it would take."""
     missing = {
         "family": ONE_INSTANCE,
@@ -241,7 +243,7 @@ def _open(name: str, found: Mapping[str, Property]) -> Property:
     elif name in ("stable", "sound", "complete") and solvable is not None:
         if solvable.verdict not in ("holds", "flaky"):
             missing = "a solution that passes"
-        elif name != "stable":
+        elif name != "stable" and "stable" in found and not can_change:
             missing = "files of the solution whose change reaches the verdict"
     return Property(name, "not-measured", missing=missing)
 

@@ -97,9 +97,8 @@ def _record(inquiry: Inquiry, output: Output) -> list[Asked]:
         "limit": FILES_LIMIT,
     }
     probe = _standing_in(output, f"{output.path} watched", told)
-    judgement = inquiry.prober.harness.judge(probe, Perturbation("watched", keep=(LOG,)))
-    inquiry.prober.executions[inquiry.prober.harness.name] += 1
-    if not judgement.is_passed:
+    judgement = inquiry.prober.observe(Request(probe, shift=Perturbation("watched", keep=(LOG,))))
+    if judgement is None or not judgement.is_passed:
         return []
     return list(read_log(judgement.files.get(LOG, b"")))
 
@@ -172,15 +171,27 @@ def read_log(data: bytes) -> Iterator[Asked]:
                 continue
             row = json.loads(line)
             yield Asked(
-                str(row["kind"]),
-                tuple(row["asked"]),
-                tuple(row["answer"]),
+                row["kind"],
+                _checked(row["kind"], row["asked"], _QUESTIONS),
+                _checked(row["kind"], row["answer"], _ANSWERS),
                 str(row["cwd"]),
                 {str(path): str(digest) for path, digest in row["files"].items()},
                 {str(name): str(value) for name, value in row["env"].items()},
             )
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return
+
+
+_Forms = Mapping[str, tuple[tuple[type, ...], ...]]
+_QUESTIONS: _Forms = {"run": ((list, str),), "call": ((str, str, str),)}
+_ANSWERS: _Forms = {"run": ((str, str, int),), "call": ((str, str), (str, str, str))}
+
+
+def _checked(kind: str, told: Json, forms: _Forms) -> tuple[Json, ...]:
+    """The parts of a question or an answer; raises ValueError or KeyError where they are none."""
+    if not isinstance(told, list) or tuple(map(type, told)) not in forms[kind]:
+        raise ValueError(f"no {kind}")
+    return tuple(told)
 
 
 def is_one_valued(asked: Sequence[Asked]) -> bool:

@@ -9,7 +9,6 @@ from itertools import zip_longest
 from aespec.bundle.foreign import ForeignTask
 from aespec.fuzz.audit.inquiry import Inquiry
 from aespec.fuzz.audit.prober import Request
-from aespec.fuzz.audit.signs.material import gather
 from aespec.fuzz.audit.tampering import tampered_files, tamperings
 from aespec.fuzz.audit.tracing import trace_verifier, with_trace
 from aespec.fuzz.audit.witness import is_confirmed
@@ -95,9 +94,7 @@ def test_files(task: ForeignTask) -> dict[str, bytes]:
 
     Where the verifier's image has tests of its own they are taken to be those of the task's folder.
     """
-    if task.has_own_tests:
-        return {f"/tests/{name}": text.encode() for name, text in gather(task).tests.items()}
-    return {item.path: item.data for item in uploads.tests(task) if item.data is not None}
+    return {item.path: item.data for item in uploads.tests_folder(task) if item.data is not None}
 
 
 def in_turn(facts: TaskFacts) -> Iterator[Instance]:

@@ -138,9 +138,7 @@ def is_hopeless(inquiry: Inquiry) -> bool:
 
     Then so will what would be tried next, one limit after the other.
     """
-    probes = [NOP, ORACLE] if inquiry.task.solution is not None else [NOP]
-    judged = [inquiry.judge([probe], is_cold=True)[0] for probe in probes]
-    return all(item is not None and _is_late(inquiry.task, item) for item in judged)
+    return bool(inquiry.late) and all(inquiry.late.values())
 
 
 def _is_late(task: ForeignTask, judgement: Judgement) -> bool:
@@ -159,7 +157,8 @@ def _repeat(inquiry: Inquiry, probe: Probe, times: int) -> list[Judgement]:
     One that runs into its limit of time is not repeated: that may be hours.
     """
     first = inquiry.judge([probe], is_cold=True)
-    if any(item is not None and _is_late(inquiry.task, item) for item in first):
+    inquiry.late[probe.name] = any(item is not None and _is_late(inquiry.task, item) for item in first)
+    if inquiry.late[probe.name]:
         times = 1
     rest = inquiry.prober.judge([Request(probe, number) for number in range(1, times)])
     return [item for item in [*first, *rest] if item is not None]

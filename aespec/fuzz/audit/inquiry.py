@@ -46,7 +46,7 @@ class Inquiry:
     they aren't kept. `reference` is a second prober, on the engine, where there is one: what is reported as
     an error is judged there too. `services` are there where the verdict hangs on what the
     solution left running; `replay_options` are words of the command line
-    without which a finding isn't seen again.
+    without which a finding isn't seen again. `late` says of the first runs whether they took all their time.
     """
 
     task: ForeignTask
@@ -65,6 +65,7 @@ class Inquiry:
     sensitivity: list[Mapping[str, Json]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     replay_options: str = ""
+    late: dict[str, bool] = field(default_factory=dict)
 
     def judge(
         self,

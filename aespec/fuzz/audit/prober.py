@@ -135,18 +135,23 @@ class Prober:
         kept = self._memory.find(key)
         if kept is not None:
             return kept
+        judgement = self.observe(request, is_free=is_free)
+        if judgement is None:
+            return None
+        judgement = _shortened(judgement, request.probe)
+        if judgement.boundary not in ("sandbox", "image"):
+            self._memory.keep(key, judgement)
+        return judgement
+
+    def observe(self, request: Request, *, is_free: bool = False) -> Judgement | None:
+        """As `judge_one`, run in any case and kept whole: with the files that the request's shift names."""
         with self._lock:
             if not self.budget.take() and not is_free:
                 self.has_run_out = True
                 return None
             name = self.harness.name
             self.executions[cold(name) if request.is_cold else name] += 1
-        judgement = _shortened(
-            self.harness.judge(request.probe, request.shift, is_cold=request.is_cold), request.probe
-        )
-        if judgement.boundary not in ("sandbox", "image"):
-            self._memory.keep(key, judgement)
-        return judgement
+        return self.harness.judge(request.probe, request.shift, is_cold=request.is_cold)
 
     def judge(self, requests: Sequence[Request]) -> list[Judgement | None]:
         """The verdicts in the requests' order; None for those that the budget left no room for."""

@@ -14,7 +14,7 @@ from aespec.diagnostics.escape import escape_controls
 from aespec.fuzz.audit.inquiry import Inquiry
 from aespec.fuzz.audit.signs.assertions import find_in_tests
 from aespec.fuzz.audit.signs.images import find_in_image
-from aespec.fuzz.audit.signs.material import Material, Sign, gather
+from aespec.fuzz.audit.signs.material import Material, Sign, gather, texts_of_tests
 from aespec.fuzz.audit.signs.scripts import find_in_script
 from aespec.fuzz.audit.signs.wording import find_untold
 
@@ -43,6 +43,4 @@ def report_signs(inquiry: Inquiry) -> None:
 
 def runs_pytest(task: ForeignTask) -> bool:
     """Whether the verifier runs pytest, as far as its script and its Python files tell."""
-    material = gather(task)
-    texts = [material.script_text, *material.tests.values()]
-    return any(re.search(r"\bpytest\b", text) for text in texts)
+    return any(re.search(r"\bpytest\b", text) for text in texts_of_tests(task).values())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from aespec.bundle.foreign import FaultError, ForeignTask, read_solution, read_tests
+from aespec.bundle.foreign import FaultError, ForeignTask, read_solution, read_tests, read_tests_folder
 from aespec.runtime.memory import Node
 from aespec.sandbox.api import SandboxError
 from aespec.sandbox.tars import Entry
@@ -14,6 +14,11 @@ from aespec.trial.foreign.seats import SOLUTION, TESTS
 def tests(task: ForeignTask) -> list[Entry]:
     """What goes to `/tests`. Raises `SandboxError` where it can't be read any more."""
     return _entries(task, read_tests, TESTS)
+
+
+def tests_folder(task: ForeignTask) -> list[Entry]:
+    """The same from the task's folder, also where the verifier's image brings its own. Raises as `tests`."""
+    return _entries(task, read_tests_folder, TESTS)
 
 
 def solution(task: ForeignTask) -> list[Entry]:

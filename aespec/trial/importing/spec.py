@@ -6,9 +6,9 @@ import posixpath
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from aespec.bundle.foreign import FaultError, ForeignTask, read_solution, read_tests
+from aespec.bundle.foreign import FaultError, ForeignTask, read_solution, read_tests, read_tests_folder
 from aespec.model.expressions import Json
 from aespec.runtime.memory import Node
 from aespec.runtime.wording import counted
@@ -231,7 +231,7 @@ def _paths(tests: Mapping[str, Node]) -> set[str]:
 
 def _own_tests(task: ForeignTask) -> dict[str, Node]:
     """The tests of a separate verifier that has them in its image: the folder but for what makes it."""
-    found = read_tests(replace(task, has_own_tests=False))
+    found = read_tests_folder(task)
     return {path: node for path, node in found.items() if path not in ("Dockerfile", "docker-compose.yaml")}
 
 

@@ -12,10 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from aespec.fuzz.audit import canned, serving, stand_in
+from aespec.fuzz.audit import canned, services, serving, stand_in
 from aespec.fuzz.audit.canned import Asked, is_one_valued, is_visible, read_log
+from aespec.fuzz.audit.inquiry import Inquiry
+from aespec.fuzz.audit.memory import Memory
+from aespec.fuzz.audit.prober import Budget, Prober
 from aespec.operators.api import Output, Scene
 from aespec.runtime.memory import Node
+from aespec.trial.probe import Judgement
+from tests.fuzz.audit.pretence import PretendedHarness, pretend_task
 
 DOUBLE = """\
 import sys
@@ -119,6 +124,25 @@ def test_a_shell_script_is_watched_and_then_only_known(tmp_path, shell):
     assert run_it("a b", "", stdin="yes\n") == (3, "a b yes say.sh\n", "oops\n")
     assert run_it("a b", stdin="yes\n") == (1, "", "")
     assert run_it("a b", "", stdin="no\n") == (1, "", "")
+
+
+@pytest.mark.parametrize("kind", ["run", "call", "no kind", 3, None])
+@pytest.mark.parametrize("asked", [[], {}, "ab", [1], [[], "", ""], ["", "", 1], None])
+def test_a_question_of_another_form_is_none(kind, asked):
+    row = {"kind": kind, "asked": asked, "answer": ["value", "1"], "cwd": "/", "files": {}, "env": {}}
+    assert list(read_log(json.dumps(row).encode())) == []
+
+
+def test_ports_that_a_solution_makes_up_are_none(tmp_path):
+    said = f'{serving.MARK} [[[\n{serving.MARK} {{"x": 1}}\n{serving.MARK} 7\n{serving.MARK} {{"80": []}}\n'
+
+    def answer(probe, count):
+        return Judgement("fail", agent_output=said)
+
+    harness = PretendedHarness(lambda files: True, {}, answer=answer)
+    prober = Prober(harness, Memory(None), Budget(), workers=1)
+    inquiry = Inquiry(pretend_task(tmp_path, "x"), prober, "task")
+    assert services._ports(inquiry, "start") == {80}
 
 
 @pytest.mark.parametrize(

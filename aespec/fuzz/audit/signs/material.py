@@ -8,8 +8,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from aespec.bundle.foreign import FaultError, ForeignTask, read_solution, read_tests
-from aespec.bundle.foreign.folder import Folder
+from aespec.bundle.foreign import FaultError, ForeignTask, read_solution, read_tests_folder
 from aespec.fuzz.cheats.commands import Command, commands_of
 from aespec.sandbox.api import SandboxError
 from aespec.sandbox.contexts import Context, Item
@@ -77,7 +76,7 @@ class Material:
 
 def gather(task: ForeignTask) -> Material:
     """The material of a task; what can't be read is left out."""
-    tests = _texts(task, is_solution=False)
+    tests = texts_of_tests(task)
     image = _instructions(task)
     copied = tuple(_copied(task, image))
     return Material(
@@ -93,15 +92,15 @@ def gather(task: ForeignTask) -> Material:
     )
 
 
+def texts_of_tests(task: ForeignTask) -> dict[str, str]:
+    """The text files of a task's tests, by name; none where they can't be read."""
+    return _texts(task, is_solution=False)
+
+
 def _texts(task: ForeignTask, *, is_solution: bool) -> dict[str, str]:
     try:
-        if is_solution:
-            nodes = read_solution(task, UPLOAD_LIMIT_BYTES)
-        elif task.has_own_tests:
-            folder = Folder(task.path)
-            nodes = folder.nodes(folder.below("tests"), "tests", UPLOAD_LIMIT_BYTES)
-        else:
-            nodes = read_tests(task, UPLOAD_LIMIT_BYTES)
+        read = read_solution if is_solution else read_tests_folder
+        nodes = read(task, UPLOAD_LIMIT_BYTES)
     except FaultError:
         return {}
     found: dict[str, str] = {}
