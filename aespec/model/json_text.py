@@ -33,7 +33,8 @@ def write_json(value: Json) -> bytes:
     parts: list[str] = []
     _write(value, "\n", parts.append)
     parts.append("\n")
-    return "".join(parts).encode()
+    # A path that is no text has lone surrogates; escaped so, JSON holds them and they read back equal.
+    return "".join(parts).encode("utf-8", "backslashreplace")
 
 
 def _write(value: object, line: str, put: Callable[[str], object]) -> None:

@@ -35,6 +35,7 @@ FILES_LIMIT = 400
 SHOWN = 5
 
 LOG = "/tmp/.aespec-asked"
+_NO_LITERAL = (ValueError, SyntaxError, TypeError, MemoryError, RecursionError)
 _STAND_INS = {
     name: Path(__file__).with_name(f"stand_in.{ending}")
     for name, ending in (("python", "py"), ("shell", "sh"))
@@ -191,6 +192,8 @@ def _checked(kind: str, told: Json, forms: _Forms) -> tuple[Json, ...]:
     """The parts of a question or an answer; raises ValueError or KeyError where they are none."""
     if not isinstance(told, list) or tuple(map(type, told)) not in forms[kind]:
         raise ValueError(f"no {kind}")
+    if isinstance(told[0], list) and not all(isinstance(word, str) for word in told[0]):
+        raise ValueError("a word that is no text")
     return tuple(told)
 
 
@@ -208,7 +211,7 @@ def _can_be_known(asked: Sequence[Asked]) -> bool:
         if item.kind == "call" and item.answer[0] == "value":
             try:
                 ast.literal_eval(str(item.answer[1]))
-            except (ValueError, SyntaxError, MemoryError, RecursionError):
+            except _NO_LITERAL:
                 return False
     return True
 
@@ -251,7 +254,7 @@ def _leaves(item: Asked) -> list[str]:
     for text in item.asked[1:]:
         try:
             found += _values(ast.literal_eval(str(text)))
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
+        except _NO_LITERAL:
             return ["\0 what is no literal stands nowhere"]
     return found
 

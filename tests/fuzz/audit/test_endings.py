@@ -1,6 +1,7 @@
 """How audits end: by what hangs, at an interrupt, after a kill, and where the result can't be handed over."""
 
 import itertools
+import json
 import threading
 import time
 
@@ -10,6 +11,7 @@ from aespec.fuzz.audit import AuditOptions
 from aespec.fuzz.audit.audit import examine
 from aespec.fuzz.audit.memory import Memory
 from aespec.fuzz.audit.prober import WAITING, Budget, Prober, Request
+from aespec.model.json_text import write_json
 from aespec.trial.probe import Judgement, Probe
 from tests.fuzz.audit.pretence import PretendedHarness, pretend_task
 from tests.fuzz.audit.test_audit import INPUTS, INSTRUCTION, OUTPUTS, count_only
@@ -131,3 +133,8 @@ def test_an_interrupt_ends_what_runs_side_by_side():
     with pytest.raises(KeyboardInterrupt):
         prober.judge([Request(Probe(str(number))) for number in range(8)])
     assert stopped.is_set()
+
+
+def test_what_is_no_text_is_written_down_and_reads_back_equal():
+    told = {"path": "/app/\udcff", "clef": "\U0001d11e é"}
+    assert json.loads(write_json(told)) == told

@@ -127,10 +127,18 @@ def test_a_shell_script_is_watched_and_then_only_known(tmp_path, shell):
 
 
 @pytest.mark.parametrize("kind", ["run", "call", "no kind", 3, None])
-@pytest.mark.parametrize("asked", [[], {}, "ab", [1], [[], "", ""], ["", "", 1], None])
+@pytest.mark.parametrize("asked", [[], {}, "ab", [1], [[], "", ""], [[1], ""], ["", "", 1], None])
 def test_a_question_of_another_form_is_none(kind, asked):
-    row = {"kind": kind, "asked": asked, "answer": ["value", "1"], "cwd": "/", "files": {}, "env": {}}
+    answer = ["", "", 0] if kind == "run" else ["value", "1"]
+    row = {"kind": kind, "asked": asked, "answer": answer, "cwd": "/", "files": {}, "env": {}}
     assert list(read_log(json.dumps(row).encode())) == []
+
+
+@pytest.mark.parametrize("text", ["{[]: 1}", "(", "f()", "1" * 5000, "(" * 500, "\0", "-'a'"])
+def test_an_answer_that_is_no_literal_cannot_be_known(text):
+    item = Asked("call", ("double", text, "[]"), ("value", text), "/app", THERE, {})
+    assert not canned._can_be_known([item])
+    assert not is_visible(item, OUTPUT, SCENE, THERE, [])
 
 
 def test_ports_that_a_solution_makes_up_are_none(tmp_path):
