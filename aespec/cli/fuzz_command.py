@@ -169,10 +169,10 @@ def keep(found: Audit, folder: Path) -> None:
     """Write it into the folder."""
     from aespec.cli.files import replace_bytes
     from aespec.fuzz.audit import audit_to_json
-    from aespec.model.json_text import write_json
+    from aespec.model.json_text import write_json_of_names
 
     name = found.certificate.task.replace("/", "__")
-    replace_bytes(folder / f"{name}.fuzz.json", write_json(audit_to_json(found)))
+    replace_bytes(folder / f"{name}.fuzz.json", write_json_of_names(audit_to_json(found)))
 
 
 def status_of(found: Audit) -> Status:

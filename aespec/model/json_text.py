@@ -30,11 +30,22 @@ def write_json(value: Json) -> bytes:
     of the standard library's encoder, which takes up to three times as long: with indentation it runs as
     Python, through a generator for each depth.
     """
+    return _text(value).encode()
+
+
+def write_json_of_names(value: Json) -> bytes:
+    """As `write_json`, for what holds names of files: such as are no text are escaped, and read back.
+
+    Such a name has lone surrogates (PEP 383), which UTF-8 refuses and JSON's own escapes can hold.
+    """
+    return _text(value).encode("utf-8", "backslashreplace")
+
+
+def _text(value: Json) -> str:
     parts: list[str] = []
     _write(value, "\n", parts.append)
     parts.append("\n")
-    # A path that is no text has lone surrogates; escaped so, JSON holds them and they read back equal.
-    return "".join(parts).encode("utf-8", "backslashreplace")
+    return "".join(parts)
 
 
 def _write(value: object, line: str, put: Callable[[str], object]) -> None:

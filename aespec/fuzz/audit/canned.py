@@ -67,7 +67,7 @@ def try_visible_cases(inquiry: Inquiry, _seed: int) -> None:
         return
     for output in [item for item in scene.outputs if _is_watchable(item, scene)][:PROGRAMS_TRIED]:
         asked = _record(inquiry, output)
-        if not asked or not is_one_valued(asked) or not _can_be_known(asked):
+        if not asked or not is_one_valued(asked) or not _can_be_known(asked, output):
             continue
         top = _top(output.path)
         try:
@@ -192,6 +192,7 @@ def _checked(kind: str, told: Json, forms: _Forms) -> tuple[Json, ...]:
     """The parts of a question or an answer; raises ValueError or KeyError where they are none."""
     if not isinstance(told, list) or tuple(map(type, told)) not in forms[kind]:
         raise ValueError(f"no {kind}")
+    json.dumps(told, ensure_ascii=False).encode("utf-8", "surrogateescape")  # or it can't be put in a program
     if isinstance(told[0], list) and not all(isinstance(word, str) for word in told[0]):
         raise ValueError("a word that is no text")
     return tuple(told)
@@ -205,8 +206,11 @@ def is_one_valued(asked: Sequence[Asked]) -> bool:
     )
 
 
-def _can_be_known(asked: Sequence[Asked]) -> bool:
-    """Whether all answers can be written down: a value that isn't a literal can't."""
+def _can_be_known(asked: Sequence[Asked], output: Output) -> bool:
+    """Whether all answers can be written down: a value that isn't a literal can't, nor calls in a shell."""
+    assert output.after is not None
+    if language_of(output.path, output.after.data) == "shell" and any(item.kind != "run" for item in asked):
+        return False
     for item in asked:
         if item.kind == "call" and item.answer[0] == "value":
             try:

@@ -16,7 +16,7 @@ from aespec.fuzz.certificate import Finding, Property
 from aespec.fuzz.cheats import TaskFacts
 from aespec.model.edit import Edit
 from aespec.model.expressions import Json
-from aespec.model.json_text import json_digest, write_json
+from aespec.model.json_text import json_digest, write_json_of_names
 from aespec.operators.api import Scene
 from aespec.trial.judging import Perturbation
 from aespec.trial.probe import Changes, Judgement, Probe, probe_to_json
@@ -136,7 +136,7 @@ class Inquiry:
         path = self.folder / f"{slug}-{json_digest(told['probe'])[:8]}.json"
         with contextlib.suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(write_json(json.loads(json.dumps(told))))
+            path.write_bytes(write_json_of_names(json.loads(json.dumps(told))))
             return path
         return None
 

@@ -20,6 +20,7 @@ import time
 
 MARK = "aespec-services:"
 PATIENCE_S = 5.0
+QUIET_S = 1.5
 FAILED = 3
 
 
@@ -70,14 +71,22 @@ def parent_of(pid: int) -> int:
     return int(words[1]) if len(words) > 1 else 0
 
 
-def end(ports: list[int]) -> bool:
-    """Kill what listens on the ports; whether nothing does any more."""
-    stop = time.monotonic() + PATIENCE_S
+def end(ports: list[int], quiet_s: float = 0.0) -> bool:
+    """Kill what listens on the ports; whether nothing has listened there for a while.
+
+    What something else starts again and again is never quiet.
+    """
+    heard = time.monotonic()
+    stop = heard + PATIENCE_S
     while time.monotonic() < stop:
         open_ports = listening()
         inodes = {inode for port in ports for inode in open_ports.get(port, ())}
         if not inodes:
-            return True
+            if time.monotonic() - heard >= quiet_s:
+                return True
+            time.sleep(0.05)
+            continue
+        heard = time.monotonic()
         pids = owners(inodes)
         if not pids:
             return False
@@ -202,7 +211,7 @@ def main(words: list[str]) -> int:
     action, ports = words[0], [int(word) for word in words[1].split(",")]
     if action == "restart":
         return 0 if restart(ports) else FAILED
-    if not end(ports):
+    if not end(ports, QUIET_S):
         return FAILED
     if action == "end":
         return 0

@@ -13,6 +13,7 @@ from aespec.model.expressions import Json
 from aespec.runtime.memory import Node
 from aespec.runtime.wording import counted
 from aespec.trial.importing.environment import (
+    PREBUILT,
     Environment,
     read_environment,
     setup_lines,
@@ -20,6 +21,7 @@ from aespec.trial.importing.environment import (
 )
 from aespec.trial.importing.writing import ImportRefusedError, carried, heredoc, quoted, todo
 
+FINDING_CHARACTERS = 700
 LONGEST_RUN_S = 60.0
 """The most that one claim's program may take in the verifier."""
 
@@ -92,6 +94,12 @@ def import_task(
         raise ImportRefusedError(
             "the task has no solution, and a spec needs an oracle", "add solution/solve.sh to the task"
         )
+    setup = setup_lines(environment, task.agent_user or environment.user or "root")
+    if found := _PLACE.search("\n".join(setup)):
+        raise ImportRefusedError(
+            f"the Dockerfile or task.toml holds `{found[0]}`, which a spec would replace",
+            PREBUILT,
+        )
     todos = _todos(task, environment, tests)
     lines = [
         "aes = 1",
@@ -100,7 +108,7 @@ def import_task(
         f"task {quoted(name)} {{",
         *_head(task),
         "",
-        *setup_lines(environment, task.agent_user or environment.user or "root"),
+        *setup,
         "",
         *_instruction(task),
         "",
@@ -286,5 +294,5 @@ def _findings(findings: Sequence[Mapping[str, Json]]) -> list[str]:
         difference = " / ".join(str(finding.get("difference") or "").split("\n"))[:200]
         where = posixpath.basename(str(finding.get("counterexample") or ""))  # no folder of this machine
         parts = [said[:300], *([difference] if difference else []), *([f"see {where}"] if where else [])]
-        lines.append(todo(" | ".join(parts), "      "))
+        lines.append(todo(" | ".join(parts)[:FINDING_CHARACTERS], "      "))
     return lines

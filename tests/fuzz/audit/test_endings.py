@@ -11,7 +11,7 @@ from aespec.fuzz.audit import AuditOptions
 from aespec.fuzz.audit.audit import examine
 from aespec.fuzz.audit.memory import Memory
 from aespec.fuzz.audit.prober import WAITING, Budget, Prober, Request
-from aespec.model.json_text import write_json
+from aespec.model.json_text import write_json_of_names
 from aespec.trial.probe import Judgement, Probe
 from tests.fuzz.audit.pretence import PretendedHarness, pretend_task
 from tests.fuzz.audit.test_audit import INPUTS, INSTRUCTION, OUTPUTS, count_only
@@ -137,4 +137,4 @@ def test_an_interrupt_ends_what_runs_side_by_side():
 
 def test_what_is_no_text_is_written_down_and_reads_back_equal():
     told = {"path": "/app/\udcff", "clef": "\U0001d11e é"}
-    assert json.loads(write_json(told)) == told
+    assert json.loads(write_json_of_names(told)) == told

@@ -127,7 +127,9 @@ def test_a_shell_script_is_watched_and_then_only_known(tmp_path, shell):
 
 
 @pytest.mark.parametrize("kind", ["run", "call", "no kind", 3, None])
-@pytest.mark.parametrize("asked", [[], {}, "ab", [1], [[], "", ""], [[1], ""], ["", "", 1], None])
+@pytest.mark.parametrize(
+    "asked", [[], {}, "ab", [1], [[], "", ""], [[1], ""], [["\ud800"], ""], ["", "", 1], None]
+)
 def test_a_question_of_another_form_is_none(kind, asked):
     answer = ["", "", 0] if kind == "run" else ["value", "1"]
     row = {"kind": kind, "asked": asked, "answer": answer, "cwd": "/", "files": {}, "env": {}}
@@ -137,7 +139,7 @@ def test_a_question_of_another_form_is_none(kind, asked):
 @pytest.mark.parametrize("text", ["{[]: 1}", "(", "f()", "1" * 5000, "(" * 500, "\0", "-'a'"])
 def test_an_answer_that_is_no_literal_cannot_be_known(text):
     item = Asked("call", ("double", text, "[]"), ("value", text), "/app", THERE, {})
-    assert not canned._can_be_known([item])
+    assert not canned._can_be_known([item], OUTPUT)
     assert not is_visible(item, OUTPUT, SCENE, THERE, [])
 
 
@@ -298,3 +300,27 @@ def test_what_stands_in_leaves_no_name_of_its_own_that_a_program_may_have():
     assert names
     assert all(name.startswith("_aespec_") for name in names)
     assert os.path.basename(stand_in.__file__) == canned._STAND_INS["python"].name  # noqa: PTH119 - a name
+
+
+def test_calls_in_the_log_of_a_shell_script_are_made_up():
+    script = Output("/app/say.sh", "code", None, Node(data=b"echo 1\n"))
+    assert not canned._can_be_known([asked(21, kind="call")], script)
+    assert canned._can_be_known([asked("21")], script)
+
+
+BOSS = "while True:\n    subprocess.run([sys.executable, '-c', SERVER, PORT]); time.sleep(0.2)\n"
+
+
+def test_a_service_that_something_starts_again_is_never_ended(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    head = f"import subprocess, sys, time\nSERVER, PORT = {SERVER!r}, {str(port)!r}\n"
+    boss = subprocess.Popen([sys.executable, "-c", head + BOSS], cwd=tmp_path)
+    try:
+        assert serving.await_ports([port])
+        assert act("end", port).returncode == serving.FAILED
+        assert act("answer", port, "200 OK").returncode == serving.FAILED
+    finally:
+        boss.kill()
+        boss.wait()
+        act("end", port)

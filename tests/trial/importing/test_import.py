@@ -83,6 +83,8 @@ def test_a_dockerfile_becomes_statements(imported):
         (["COPY gone.txt /x"], "gone.txt"),
         (["FROM scratch AS a", "FROM a"], "several stages"),
         (["RUN <<EOF", "true", "EOF"], "documents of its own"),
+        (["RUN echo '{{ p.x }}'"], "holds `{{ p`"),
+        (['ENV A="{{ let.y }}"'], "holds `{{ let`"),
     ],
 )
 def test_what_cannot_be_told_is_refused_with_its_line_and_the_way_out(imported, lines, words):
@@ -203,6 +205,11 @@ FINDINGS = [
     },
     {"slug": "answer-near", "severity": "advice", "message": "only advice"},
 ]
+
+
+def test_a_finding_of_any_length_is_one_short_line(imported):
+    made = imported(findings=[dict.fromkeys(FINDINGS[0], "x" * 10**6) | {"severity": "error"}])
+    assert max(map(len, made.text.splitlines())) < 1000
 
 
 def test_findings_become_todos_of_one_line_each(imported):
